@@ -26,9 +26,8 @@ from psycopg.rows import dict_row
 from conftest import MEMORY, ROOMY
 from perdure.compose import address_of, migrate
 from perdure.stores.postgres import store as postgres_store
-from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.local import SUPERUSER, LocalServer, local_server
-from perdure.stores.postgres.server import Server
+from perdure.stores.postgres.server import Address, Server
 
 TEMPLATE = "perdure_template"
 FAST = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "on", "autovacuum": "off"}

@@ -262,7 +262,6 @@ def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False
 
 
 def _copy_moment(address: Address, file: Path) -> None:
-    """Copy one moment of a server into a file."""
     from perdure.stores.postgres.transfer import ServerSnapshot  # noqa: PLC0415  # only where it is used
 
     reads = _postgres().PostgresStore(address, server=ServerSnapshot(address))
@@ -303,7 +302,6 @@ def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool
 
 
 def _own_file(url: str | os.PathLike[str]) -> str:
-    """Return the file that an address names."""
     path = file_of(url)
     if path == ":memory:":
         raise InvalidInput("An in-memory store has no file.", remedy="Pass a file.")

@@ -20,9 +20,8 @@ from perdure.formulas.confidence import ConfidenceCurve, amplifier, reinforce_co
 from perdure.formulas.curve import HORIZON_DAYS, NEVER, Curve, due_instants
 from perdure.formulas.fsrs import DEFAULT_WEIGHTS, PowerRetentionCurve, apply_review, first_review
 from perdure.formulas.importance import ImportanceCurve, boost
-from perdure.formulas.retention import RetentionCurve
 from perdure.formulas.single import SingleValue, amplifier_of_one, confidence_crossing
-from perdure.formulas.strength import Parameters, StrengthCurve
+from perdure.formulas.strength import Parameters, RetentionCurve, StrengthCurve
 from perdure.formulas.value import ValueCurve, decay_mass, uniqueness
 
 MS: Final = 1 / 86_400_000.0

@@ -13,13 +13,13 @@ from laws.memories import DAY, LAW, POLICIES, START, histories, newborn, policie
 from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
-from perdure.rules.lifecycle.loss_budget import Budget
 from perdure.rules.lifecycle.maintenance import (
     count_hidden,
     list_moves,
     sweep_note,
     trajectory_changes,
 )
+from perdure.rules.lifecycle.ration import Budget
 from perdure.rules.lifecycle.trajectory import Trajectory, replay
 
 LIVELY = (Tier.HOT, Tier.WARM, Tier.COLD)

@@ -11,7 +11,7 @@ from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.memory import Shelf
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy
-from perdure.rules.lifecycle.loss_budget import Budget
+from perdure.rules.lifecycle.ration import Budget
 
 FREE = {**WORDS_ONLY, "gates": {"loss_share": 1.0, "loss_share_day": 1.0}}
 FADING = {**HARSH, "gates": {"loss_share": 1.0, "loss_share_day": 1.0}}

@@ -13,7 +13,7 @@ from perdure.records.identifier import short_id
 from perdure.records.memory import Message, Shelf
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.prompt_context import BEGIN, END
-from perdure.rules.remember_requests import find_requests
+from perdure.rules.worth import find_requests
 
 
 def said(words, n=1, role="user", session="s"):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import budget
-from perdure.rules.echo_detection import is_echo, overlap, quoted_share
+from perdure.rules.usage_detection import is_echo, overlap, quoted_share
 
 DEPLOYS = "Deploys happen on Tuesday"
 PORT = "The staging server listens on port 8443 behind nginx."

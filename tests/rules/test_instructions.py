@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.records.memory import Message
-from perdure.rules.instructions import is_instruction
+from perdure.rules.lasting import is_instruction
 
 TASKS = """
 fix the failing test in tests/test_orders.py

@@ -20,9 +20,9 @@ import perdure
 from conftest import WORDS_ONLY
 from perdure.records.policy import Policy
 from perdure.rules import personal_numbers, secret_shapes
-from perdure.rules.clues import Clued
 from perdure.rules.personal_numbers import card_numbers
 from perdure.rules.redaction import redact, redact_data, redact_key, redaction_note
+from perdure.rules.secret_values import Clued
 from perdure.rules.validation import inputs as intake
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

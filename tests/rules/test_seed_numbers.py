@@ -13,7 +13,7 @@ import pytest
 
 from perdure.formulas.confidence import ConfidenceCurve, amplifier, reinforce_confidence
 from perdure.formulas.importance import ImportanceCurve, boost
-from perdure.formulas.retention import RetentionCurve
+from perdure.formulas.strength import RetentionCurve
 from perdure.formulas.value import ValueCurve, decay_mass, uniqueness
 from perdure.records.memory import Kind, Scope, Status, Tier
 from perdure.records.policy import Policy

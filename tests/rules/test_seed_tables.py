@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from perdure.formulas.retention import RetentionCurve
+from perdure.formulas.strength import RetentionCurve
 from perdure.records.memory import Scope
 from perdure.rules.lifecycle.state_arrays import strength_parameters
 from perdure.rules.policy_check import policy_from

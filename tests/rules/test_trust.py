@@ -20,8 +20,8 @@ from perdure.rules.consolidation.merging import MergeStrategy, merge_group
 from perdure.rules.consolidation.tasks import sketch_summaries
 from perdure.rules.escaping import remove_invisible
 from perdure.rules.prompt_context import BEGIN, END, HEAD, context_block, context_line
-from perdure.rules.remember_requests import find_requests
 from perdure.rules.source_trust import KEY, display_text, is_trusted, least_trust, stored_trust, trust_of, with_trust
+from perdure.rules.worth import find_requests
 
 ORDER = [Trust.AUTHORITY, Trust.USER, Trust.ASSISTANT, Trust.EXTERNAL]
 

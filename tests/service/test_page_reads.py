@@ -20,7 +20,7 @@ import perdure
 from conftest import STORES, WORDS_ONLY, Clock, weekly
 from interfaces.pages.browsing import Browser, Hand
 from perdure.interfaces import pages
-from perdure.interfaces.pages import kept_alerts, overview
+from perdure.interfaces.pages import overview
 from perdure.operations.lifecycle import digest, review
 
 SMALL, LARGE = 260, 520
@@ -154,7 +154,7 @@ def test_alerts_of_a_large_namespace_are_counted_beside_the_pages_once_a_minute(
             for _ in range(5):
                 browser.get("/?part=all")
             assert len(counted) == 1
-            monkeypatch.setattr(kept_alerts, "SECONDS", 0.0)
+            monkeypatch.setattr(overview, "SECONDS", 0.0)
             browser.get("/")
             while len(counted) < 2:
                 assert time.monotonic() < until

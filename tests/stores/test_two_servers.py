@@ -11,7 +11,7 @@ import pytest
 
 import perdure
 from conftest import HARSH, WORDS_ONLY, Clock, HashEmbedder
-from perdure.stores.postgres.address import Address
+from perdure.stores.postgres.server import Address
 from perdure.stores.postgres.store import PostgresStore
 from servers import TwoServers, drop_database, fresh_database
 

@@ -24,8 +24,7 @@ MOST_PAIRS: Final = 5_000_000  # pairs kept: 12 bytes each, about four times tha
 _LEFT: Final = 2048
 _RIGHT: Final = 4096  # rows multiplied at once: the product and its comparison take 40 MB
 
-_MARGIN: Final = 1e-5
-"""A product of matrices may round a cosine differently from block to block, by far less than this."""
+_MARGIN: Final = 1e-5  # a product of matrices may round a cosine differently from block to block, by far less than this
 
 _STEP: Final = 16384.0
 """Rows that are equal to 1 / 16384 in every component are copies: one text embedded twice differs by less."""
@@ -211,7 +210,6 @@ def _compare_all(rows: Rows, found: _FoundPairs) -> None:
 
 
 def _compare_in_cells(rows: Rows, probes: int, found: _FoundPairs) -> None:
-    """Compare each unit row with the rows of the cells nearest to it."""
     centres = _centres(rows, max(1, round(np.sqrt(len(rows)))))
     near = _nearest(rows, centres, min(probes, len(centres)))
     home = near[:, 0]

@@ -40,8 +40,7 @@ ANSWER: Final = AnswerWeights(-0.97, 17.2, 4.34, -0.63, -3.04, -1.99)
 ANSWER_BY_WORDS: Final = AnswerWeights(0.06, 0.0, 8.21, -1.42, -2.22, -0.44)
 HIT: Final = HitWeights(-2.51, 0.84, 0.01, 0.5, 0.83, -0.34, 6.39)
 HIT_BY_WORDS: Final = HitWeights(-0.64, 0.0, -0.39, -1.59, 2.58, 1.12, 2.03)
-PAGE: Final = 10
-"""A score is compared with the mean of the best so many, where what is missing counts as 0."""
+PAGE: Final = 10  # a score is compared with the mean of the best so many, where what is missing counts as 0
 
 
 def answer_chance(cosine: float | None, coverage: float, unknown: float, unknown_names: float, compared: int) -> float:

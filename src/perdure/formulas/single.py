@@ -13,8 +13,7 @@ from typing import Any, Final, cast
 from perdure.formulas.curve import DAY_MS, HORIZON_DAYS, Parts, crossing_of_sum
 from perdure.formulas.fsrs import RETENTION_AT_STABILITY
 from perdure.formulas.importance import ACCESS_BONUS, ACCESS_CAP, FIRST_STEP, SECOND_STEP, ImportanceCurve
-from perdure.formulas.retention import LARGEST_EXPONENT
-from perdure.formulas.strength import DAY_SECONDS, Parameters
+from perdure.formulas.strength import DAY_SECONDS, LARGEST_EXPONENT, Parameters
 from perdure.formulas.value import FULL_MASS, MASS_RATE, RECENCY_GAIN, RECENCY_RATE
 
 _HORIZON_MS: Final = ceil(HORIZON_DAYS * DAY_MS)

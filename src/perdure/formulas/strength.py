@@ -1,4 +1,4 @@
-"""Strength: how activated a memory is.
+"""Strength: how activated a memory is, and retention: the chance that it would still be recalled.
 
 Strength falls towards a target that itself falls, both from one anchor: the last event that changed the state. What is
 stored is never rewritten by time, so it makes no difference how often, or when, strength is read.
@@ -16,8 +16,8 @@ from perdure.formulas.curve import Array, ages, first_below
 
 DAY_SECONDS: Final = 86_400.0
 LEAST_IMPORTANCE_SCALE: Final = 0.2
-_MIDDLE: Final = 0.5
-"""The importance at which neither reinforcement nor the forgetting threshold is adjusted."""
+_MIDDLE: Final = 0.5  # the importance at which neither reinforcement nor the forgetting threshold is adjusted
+LARGEST_EXPONENT: Final = 700.0  # it keeps growth ** n inside float64; a strength of 1e100 days is for ever either way
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,3 +205,27 @@ def _importance_above(missing: Array, rate: Array) -> Array:
     """The importance x above which rate * x > missing, for a rate of 0 or more; all (-inf) or none (inf) at rate 0."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(rate > 0.0, missing / rate, np.where(missing < 0.0, -np.inf, np.inf))
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionCurve:
+    """Retention of n memories as a function of days since the last access."""
+
+    reinforcements: Array  # how often each was confirmed useful, shape [n]
+    strength_days: float = 7.0  # days after which an unreinforced memory keeps 1/e
+    growth: float = 1.5  # factor on the strength for each reinforcement
+
+    def _strength(self) -> Array:
+        exponent = np.minimum(self.reinforcements * np.log(self.growth), LARGEST_EXPONENT)
+        return np.asarray(self.strength_days * np.exp(exponent), dtype=np.float64)
+
+    def value(self, days: ArrayLike) -> Array:
+        """Return R = exp(-days / S) with S = strength_days * growth ** reinforcements, shape [n]."""
+        return np.asarray(np.exp(-ages(days) / self._strength()), dtype=np.float64)
+
+    def crossing(self, threshold: ArrayLike) -> Array:
+        """Return the age in days at which retention is first below the threshold, shape [n]."""
+        goal = np.broadcast_to(np.asarray(threshold, dtype=np.float64), self.reinforcements.shape)
+        with np.errstate(divide="ignore"):
+            days = -np.log(goal) * self._strength()
+        return np.where(goal > 1.0, 0.0, np.where(goal <= 0.0, np.inf, np.maximum(days, 0.0)))

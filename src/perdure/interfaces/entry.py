@@ -10,8 +10,7 @@ SERVER_OPTIONS: Final = frozenset(
     {"--store", "--policy", "--namespace", "--profile", "--transport", "--host", "--port", "--allowed-host"}
 )
 """Options that the server's own small parser knows; with any other the command line decides."""
-HOOK_OPTIONS: Final = frozenset({"--store", "--policy", "--namespace", "-n", "--meaning"})
-"""The same for hooks."""
+HOOK_OPTIONS: Final = frozenset({"--store", "--policy", "--namespace", "-n", "--meaning"})  # the same for hooks
 SERVICE_OPTIONS: Final = frozenset(
     (
         "--store",
@@ -79,7 +78,6 @@ def _print_version() -> None:
 
 
 def _has(*modules: str) -> bool:
-    """Whether libraries are installed; the command line says how to install those that are not."""
     return all(find_spec(module) is not None for module in modules)
 
 

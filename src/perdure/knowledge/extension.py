@@ -29,9 +29,9 @@ from perdure.knowledge.operations.fact_recall import (
 from perdure.knowledge.operations.facts import fact_reasons, resting_facts
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
-from perdure.knowledge.operations.known_beside import known_beside
 from perdure.knowledge.operations.known_names import with_known_names
 from perdure.knowledge.operations.learn import learn
+from perdure.knowledge.operations.learn_claims import known_beside
 from perdure.knowledge.operations.model_reading import waiting_sessions
 from perdure.knowledge.operations.over_facts import earlier_facts, over_facts, over_of
 from perdure.knowledge.operations.ports import Resources
@@ -82,27 +82,22 @@ class Knowledge(Extension[Context]):
         return replace(draft, importance=importance, worth=f"a {event}, {names} named", metadata=metadata)
 
     def learn(self, ctx: Context, namespace: str, sessions: Iterable[str], /) -> tuple[str, ...]:
-        """Learn facts from the messages of sessions, where the policy says so."""
         return learn(ctx, namespace, sessions).operations if _learns(ctx) else ()
 
     def take(self, ctx: Context, decisions: Decisions, handed: Sequence[HandedClaims], /) -> ClaimResult:
-        """Write down facts that are handed over."""
         return result_of(take_claims(ctx, decisions, handed))
 
     def near(
         self, ctx: Context, namespace: str, claims: Sequence[GivenClaim], besides: Collection[str], /
     ) -> tuple[Sequence[str], Sequence[KnownPredicates]]:
-        """Return what is known of those whom claims are about."""
         return known_beside(ctx, namespace, claims, besides)
 
     def with_known_names(self, ctx: Context, namespace: str, text: str, absent: Collection[str], /) -> str:
-        """Return a question with other names of entities replaced by what these are called."""
         return with_known_names(ctx, namespace, text, absent)
 
     def rank(
         self, ctx: Context, namespace: str, query: Query, pool: Pool, order: Ranking, filters: Filters, /
     ) -> Ranking:
-        """Return the candidates with the facts about those whom the question names."""
         if not _learns(ctx):
             return order
         about = facts_of_named(ctx, namespace, query.text, filters)
@@ -112,28 +107,22 @@ class Knowledge(Extension[Context]):
         return rank_with_facts(order, about, query, pool, ctx.policy.recall, predicate_words)
 
     def follow_ups(self, ctx: Context, namespace: str, query: Query, /) -> tuple[str, ...]:
-        """Return the words that a procedure adds to those of a question."""
         return widen(query.words, known_procedures(ctx, namespace)) if _learns(ctx) else ()
 
     def validity(self, ctx: Context, namespace: str, records: Sequence[Record], /) -> Mapping[str, Validity]:
-        """Return the facts among some memories."""
         return facts_of(ctx, namespace, [r.id for r in records if r.state.kind is Kind.FACT])
 
     def sources(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
-        """Return fact -> the messages that say it."""
         return source_messages(ctx, namespace, hits)
 
     def mark(self, ctx: Context, namespace: str, hits: list[Hit], filters: Filters, /) -> list[Hit]:
-        """Return hits, the facts among them with how sure they are, what is to be asked, what contradicts them."""
         return mark_facts(ctx, namespace, hits, filters)
 
     def with_earlier(self, ctx: Context, namespace: str, hits: list[Hit], filters: Filters, /) -> list[Hit]:
-        """Return hits with what held before the facts that they are or say, of what their caller may see."""
         known = earlier_facts(ctx, namespace, [h.memory.id for h in hits], filters)
         return [replace(h, earlier=known.get(h.memory.id, ())) for h in hits]
 
     def refresh(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> bool:
-        """Hold the stale facts among some hits against the authorities."""
         stale = [h.memory.id for h in hits if h.memory.aging] if self.resources.authorities else []
         if not stale:
             return False
@@ -145,7 +134,6 @@ class Knowledge(Extension[Context]):
         return True
 
     def outdated(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> Outdated:
-        """Return what no longer holds, the facts that have ended, and those that a note says as well."""
         notes = [m for m in memories if m.kind is Kind.NOTE]
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
         said = [*notes, *(m for m in memories if m.kind is Kind.EPISODE)]
@@ -158,21 +146,17 @@ class Knowledge(Extension[Context]):
         return Outdated(frozenset(outdated), {i: over.in_text for i, over in known.items() if over.facts})
 
     def resting(self, ctx: Context, record: Record, /) -> tuple[RestingFact, ...]:
-        """Return the believed facts that a memory says and that nothing else does."""
         return resting_facts(ctx, record)
 
     def over(self, ctx: Context, record: Record, /) -> tuple[OverFact, ...]:
-        """Return what holds no longer of the facts that a memory says, or of itself where it is a fact."""
         return over_of(ctx, record)
 
     def explain(
         self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /
     ) -> FactReasons | None:
-        """Return why a fact is believed or not."""
         return fact_reasons(ctx, memory, history, now)
 
     def questions(self, ctx: Context, namespace: str, now: Instant, /) -> Iterator[Question]:
-        """Return the questions whether two predicates are the same."""
         return synonym_questions(ctx, namespace, now)
 
     def answer(
@@ -197,34 +181,27 @@ class Knowledge(Extension[Context]):
         return restore_conflicts(ctx, record, now, since, planned)
 
     def about(self, ctx: Context, namespace: str, name: str, /) -> Subject:
-        """Return what is known of an entity, or of a name, and the memories that are about them or name them."""
         return subject_of(ctx, namespace, name)
 
     def orphans(
         self, ctx: Context, namespace: str, erased: Collection[str], more: Collection[str] | None, /
     ) -> Iterator[str]:
-        """Return the entities that are known from erased memories alone."""
         return orphans(ctx, namespace, erased, more)
 
     def unsaid(
         self, ctx: Context, namespace: str, erased: Collection[str], going: Collection[str], called: Collection[str], /
     ) -> Unsaid:
-        """Return the names that nobody says any longer, and the values of the facts that go."""
         values = frozenset(fact.shown_value for fact in facts_of(ctx, namespace, sorted(erased)).values())
         return replace(unsaid_names(ctx, namespace, erased, going, called), values=values)
 
     def promote(self, ctx: Context, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
-        """Decide what becomes of a session's facts beside those of long term."""
         return promote_facts(ctx, namespace, decisions, ids)
 
 
 def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledge:
     """Return the extension with what a knowledge file says; no database is opened, and no tree is looked at.
 
-    Args:
-        data: The parsed file; empty for none.
-        name: The file, for messages.
-        folder: Where it is: relative paths in it start there.
+    Relative paths in it start in ``folder``.
 
     Raises:
         PolicyError: Something in it is refused; all faults are listed.
@@ -267,7 +244,6 @@ def _learn(ctx: Context, place: str) -> TaskResult:
 
 
 def _verify(ctx: Context, place: str) -> TaskResult:
-    """Ask authorities about facts and citations; what they leave unsaid changes nothing."""
     found = verify(ctx, place)
     summary = ", ".join(f"{n} {outcome}" for outcome, n in found.counts.items()) or "nothing to verify"
     more = f"; {found.left} left for the next time" if found.left else ""

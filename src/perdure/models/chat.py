@@ -17,8 +17,7 @@ from perdure.records.report import ModelUse
 _LOG: Final = logging.getLogger("perdure.model")
 _MOST_TOKENS: Final = 100_000_000  # a server that says that one call took more is not believed
 _DEEPEST: Final = 8  # levels of a schema
-_UNKNOWN_FORM: Final = frozenset({400, 415, 422})
-"""Statuses of a server that does not know a field of the request."""
+_UNKNOWN_FORM: Final = frozenset({400, 415, 422})  # statuses of a server that does not know a field of the request
 _UNREADABLE: Final = frozenset({400, 413, 422})
 """Statuses of a server that can be asked, but not about this text: it is too long, for example."""
 _CHECK_SERVER: Final = (
@@ -40,19 +39,11 @@ _FORM: Final = (
 class ChatModel:
     """Asks a language model and returns JSON that fits a schema. Safe to share between threads.
 
-    The schema is sent twice: as ``response_format``, and in words, because some servers ignore the one without a
-    word. A server that refuses ``response_format`` or the temperature is asked again without them, and from then on.
-    What the model writes is data: nothing of it is run, and nothing but what the schema names is returned.
-
-    Args:
-        base_url: Up to and without ``/chat/completions``, for example ``http://localhost:11434/v1``.
-        name: The model's name, as the server knows it.
-        key_variable: The environment variable that holds the bearer key; read at each call. None sends no key.
-        timeout: Seconds to wait for the server at each step; a timeout is tried again like a busy server.
-        pause: Seconds before the first retry; doubled for the second.
-
-    Raises:
-        InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
+    The schema is sent twice: as ``response_format``, and in words, because some servers ignore the one without a word.
+    A server that refuses ``response_format`` or the temperature is asked again without them, and from then on. What the
+    model writes is data: nothing of it is run, and nothing but what the schema names is returned. The bearer key in the
+    environment variable ``key_variable`` is read at each call; None sends no key. A timeout is tried again like a busy
+    server, after ``pause`` seconds, then twice that.
     """
 
     def __init__(
@@ -162,7 +153,6 @@ class ChatModel:
         raise AssertionError  # pragma: no cover  # the last form returns or raises
 
     def _content(self, body: bytes, spent: _Spent) -> str:
-        """Return the words of the reply's first choice."""
         try:
             reply = json.loads(body)
         except (ValueError, RecursionError):
@@ -186,8 +176,6 @@ class ChatModel:
 
 
 class _Spent:
-    """What one call costs while it lasts."""
-
     def __init__(self) -> None:
         self.since = time.monotonic()
         self.tokens_in = self.tokens_out = 0
@@ -247,7 +235,6 @@ def _check_schema(schema: Any, place: str, depth: int = 1) -> None:
 
 
 def _strip_fence(content: str) -> str:
-    """Return the text inside a code fence, if the whole of it stands in one."""
     text = content.strip()
     if not text.startswith("```"):
         return text

@@ -25,20 +25,9 @@ _ENDPOINT = Endpoint(
 class EndpointEmbedder(SpaceOnFirstUse):
     """Turns texts into vectors by ``POST {base_url}/embeddings``. Safe to share between threads.
 
-    Redirects are refused: following one would send the texts and the key to a place nobody chose.
-
-    Args:
-        base_url: Up to and without ``/embeddings``, for example ``http://localhost:11434/v1``.
-        model: The model's name, as the server knows it.
-        dimensions: Values per vector; None takes them from the first reply.
-        version: Part of the space's identity; change it when the server's model changes under the same name.
-        key_variable: The environment variable that holds the bearer key; read at each call. None sends no key.
-        timeout: Seconds to wait for the server at each step, and for the whole reply once it has begun; a timeout is
-            not retried.
-        pause: Seconds before the first retry; doubled for the second.
-
-    Raises:
-        InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
+    Redirects are refused: following one would send the texts and the key to a place nobody chose. ``dimensions`` None
+    takes them from the first reply. ``version`` is part of the space's identity: change it when the server's model
+    changes under the same name. The key is read at each call; a timeout is not tried again.
     """
 
     def __init__(
@@ -60,10 +49,6 @@ class EndpointEmbedder(SpaceOnFirstUse):
 
         Texts are sent 64 at a time; lone surrogates, which no UTF-8 can hold, become U+FFFD. The protocol has no field
         for the purpose. 429, 5xx and broken connections are tried twice more.
-
-        Raises:
-            InvalidInput: ``texts`` is not a sequence of strings.
-            EmbedderError: The key is missing, the server cannot be reached or refuses, or its reply is wrong.
         """
         listed = [without_lone_surrogates(text) for text in text_list(texts)]
         vectors: list[Vector] = []

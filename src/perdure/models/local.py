@@ -75,10 +75,6 @@ class LocalEmbedder:
         """Return one vector per text, in the order of the texts.
 
         Text beyond 256 tokens is not seen; lone surrogates are dropped. Queries and documents are embedded alike.
-
-        Raises:
-            InvalidInput: ``texts`` is not a sequence of strings.
-            EmbedderError: The weights or the runtime are missing, damaged or failing.
         """
         listed = text_list(texts)
         if not listed:
@@ -93,7 +89,6 @@ class LocalEmbedder:
         return vectors
 
     def _rows(self, session: Any, tokens: list[list[int]], batches: list[list[int]]) -> Iterator[Any]:
-        """Yield the vectors of each batch, in their order."""
         run = partial(_run, session)
         listed = [[tokens[position] for position in batch] for batch in batches]
         if len(batches) == 1 or self._threads == 1:
@@ -126,8 +121,6 @@ class LocalEmbedder:
 
 
 class _Weights(NamedTuple):
-    """A file of weights, the name of their model, and the digest that the file must have."""
-
     path: Path
     model: str
     sha256: str
@@ -155,7 +148,6 @@ def _processors() -> int:
 
 
 def _open_session(weights: _Weights) -> Any:
-    """Check the weights and start the runtime on them (about 0.4 s)."""
     _check_digest(weights)
     path = weights.path
     os.environ.setdefault(
@@ -179,7 +171,6 @@ def _open_session(weights: _Weights) -> Any:
 
 
 def _check_digest(weights: _Weights) -> None:
-    """Refuse weights that are missing or not the expected ones."""
     found = _digest(weights.path)
     if found != weights.sha256:
         raise EmbedderError(
@@ -189,7 +180,6 @@ def _check_digest(weights: _Weights) -> None:
 
 
 def _digest(path: Path) -> str:
-    """Return the SHA-256 of a file (about 35 ms for 23 MB)."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -231,11 +221,7 @@ def _pad(batch: list[list[int]]) -> _Inputs:
 
 
 def _run(session: Any, batch: list[list[int]]) -> Any:
-    """Return the mean of the token states of each text: an array of shape (texts, 384).
-
-    Raises:
-        EmbedderError: The runtime failed, for example for want of memory.
-    """
+    """Return the mean of the token states of each text: an array of shape (texts, 384)."""
     inputs = _pad(batch)
     feed = {"input_ids": inputs.ids, "attention_mask": inputs.mask, "token_type_ids": inputs.types}
     try:

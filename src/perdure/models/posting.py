@@ -19,8 +19,7 @@ from perdure.records.errors import InvalidInput, PerdureError
 _RETRIES: Final = 2
 _TOO_MANY_REQUESTS: Final = 429
 _FIRST_SERVER_FAULT: Final = 500
-_LONGEST_PAUSE: Final = 10.0
-"""Seconds; a server that asks for a longer pause is asked once more after this one."""
+_LONGEST_PAUSE: Final = 10.0  # seconds; a server that asks for a longer pause is asked once more after this one
 _PIECE: Final = 64 * 1024
 _THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _MOST_QUOTED: Final = 200  # characters of a server's message that an error repeats
@@ -54,16 +53,6 @@ class Posting:
     """Posts JSON to one address. Safe to share between threads.
 
     Redirects are refused: following one would send the texts and the key to a place nobody chose.
-
-    Args:
-        base_url: Up to and without the endpoint's path, for example ``http://localhost:11434/v1``.
-        endpoint: What kind of server it is.
-        key_variable: The environment variable that holds the bearer key; read at each call. None sends no key.
-        timeout: Seconds to wait for the server at each step, and for the whole body once it has begun.
-        pause: Seconds before the first retry; doubled for the second.
-
-    Raises:
-        InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
     """
 
     def __init__(
@@ -110,11 +99,7 @@ class Posting:
         return {}
 
     def listed(self, content: Any, name: str) -> list[Any]:
-        """Return the list that the server's JSON reply has under a name.
-
-        Raises:
-            PerdureError: As the endpoint says: the server cannot be reached, refuses, or its reply is not that.
-        """
+        """Return the list that the server's JSON reply has under a name."""
         try:
             reply = json.loads(self(content))
         except RefusedError as refused:
@@ -131,12 +116,7 @@ class Posting:
         return self._endpoint.error(f"The reply of {self.url} {problem}.", remedy=self._endpoint.remedy)
 
     def _exchange(self, request: Request, key: str) -> bytes:
-        """Send the request once.
-
-        Raises:
-            _PassingError: A busy or broken server, or a broken connection; RefusedError: another status than 2xx.
-            PerdureError: Anything else that is not a reply.
-        """
+        """Send the request once."""
         try:
             with self._opener.open(request, timeout=seconds_left(self._timeout)) as reply:
                 return self._body(reply)

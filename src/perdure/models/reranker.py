@@ -23,15 +23,7 @@ _ENDPOINT: Final = Endpoint(
 class EndpointReranker:
     """Scores texts against a question by ``POST {base_url}/rerank``. Safe to share between threads.
 
-    Args:
-        base_url: Up to and without ``/rerank``, for example ``https://api.cohere.com/v2``.
-        model: The model's name, as the server knows it.
-        key_variable: The environment variable that holds the bearer key; read at each call. None sends no key.
-        timeout: Seconds to wait for the server; a timeout is not retried.
-        pause: Seconds before the first retry after 429, 5xx or a broken connection; doubled for the second.
-
-    Raises:
-        InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
+    The key is read at each call; a timeout is not tried again.
     """
 
     def __init__(
@@ -54,14 +46,12 @@ class EndpointReranker:
         return [scores[position] for position in range(len(sent))]
 
     def _scores(self, results: Sequence[Any]) -> dict[int, float]:
-        """Return position -> score of a reply's entries."""
         found = [self._score_of(item) for item in results]
         if len(dict(found)) != len(found):
             raise self._post.wrong("scores a text twice")
         return dict(found)
 
     def _score_of(self, item: Any) -> tuple[int, float]:
-        """Return the position and the score of an entry."""
         index, score = (item.get("index"), item.get("relevance_score")) if isinstance(item, dict) else (None, None)
         if type(index) is not int or not isinstance(score, (int, float)) or not math.isfinite(score):
             raise self._post.wrong("has an entry without `index` or `relevance_score`")

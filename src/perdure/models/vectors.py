@@ -48,7 +48,6 @@ def to_vector(values: Any, dimensions: int | None = None, *, source: str = "") -
 
 
 def _largest(row: Sequence[float], dimensions: int | None, source: str) -> float:
-    """Return the largest absolute value of a row that can be a vector."""
     if not row or (dimensions is not None and len(row) != dimensions):
         expected = "at least 1" if dimensions is None else str(dimensions)
         _refuse(f"it has {len(row)} values, expected {expected}.", source)
@@ -179,10 +178,6 @@ class CallableEmbedder(SpaceOnFirstUse):
         """Return one vector per text, in the order of the texts.
 
         They reach the function unchanged, all in one call, whatever the purpose. No texts, no call.
-
-        Raises:
-            InvalidInput: ``texts`` is not a sequence of strings.
-            EmbedderError: The function raised, or its reply is wrong: see ``to_vector``.
         """
         listed = text_list(texts)
         return self.pack(self._rows(listed), len(listed)) if listed else []

@@ -24,11 +24,7 @@ _ENCODED: Final = "whsec_"  # begins a secret in base64; another one is used as 
 class Webhook(Posting):
     """Posts to one address, which only the user's own configuration may name; redirects are not followed.
 
-    Args:
-        url: Where to.
-        secret_variable: The environment variable with the shared secret; empty for unsigned messages.
-        timeout: Seconds for the receiver to answer.
-        clock: Returns now, for the signature.
+    ``secret_variable`` names the environment variable with the shared secret; empty for unsigned messages.
     """
 
     def __init__(self, url: str, secret_variable: str, timeout: float, clock: Callable[[], Instant]) -> None:

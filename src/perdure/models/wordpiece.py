@@ -61,9 +61,7 @@ class WordPiece:
     def ids(self, text: str, limit: int | None = None) -> list[int]:
         """Return the ids of the text's pieces, without ``[CLS]`` and ``[SEP]``.
 
-        Args:
-            text: Any string. Control characters and lone surrogates are dropped.
-            limit: Stop after this many ids; None returns all.
+        Control characters and lone surrogates are dropped; ``limit`` None returns all.
         """
         found: list[int] = []
         for word in text.translate(self._folded).split():

@@ -13,11 +13,7 @@ _LEAST: Final = 1_000_000  # bytes; less is not worth writing a file anew, whate
 
 
 def compact(ctx: Context, *, dry_run: bool = True) -> CompactResult:
-    """Write the store anew without its gaps, or say how much that would give back.
-
-    Raises:
-        StoreReadOnly, StoreBusy, DiskFull: It could not be done; the store is as it was.
-    """
+    """Write the store anew without its gaps, or say how much that would give back."""
     size = ctx.store.size()
     notes = () if dry_run else ctx.store.compact()
     after = size.bytes - size.unused if dry_run else ctx.store.size().bytes

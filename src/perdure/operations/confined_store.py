@@ -128,9 +128,7 @@ class _ConfinedTokens:
 class ConfinedStore(_Confined):
     """A store behind a token. See operations/store_protocol.py.
 
-    Args:
-        inner: The whole store; it stays open when this one is closed.
-        grant: What the token allows. A reader writes nothing, not even what was accessed.
+    The inner store stays open when this one is closed. A reader writes nothing, not even what was accessed.
     """
 
     _protocol = Store

@@ -42,17 +42,8 @@ def decide(
 ) -> Outcome:
     """Write a person's decision about one memory; where it changes nothing of it, nothing is written.
 
-    Args:
-        ctx: Store, policy, clock, ids.
-        identity: The memory.
-        operation: The verb.
-        change: State as of now -> what it is to be.
-        because: The reason for the journal.
-        shown: What the memory shows in the form that is decided on, if that changes.
-        beside: The memory as read -> what changes beside it, if it changes.
-
-    Raises:
-        NotFound: There is no such memory.
+    ``change`` is given the state as of now, ``beside`` the memory as read; ``shown`` is what it shows in the form that
+    is decided on, if that changes.
     """
 
     def attempt() -> Outcome:

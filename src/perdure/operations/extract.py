@@ -89,7 +89,6 @@ def store_candidates(
 
 
 def _most_confident(found: Sequence[NoteCandidate], most: int) -> list[NoteCandidate]:
-    """Return the most confident candidates in the order of the text."""
     return sorted(sorted(found, key=lambda c: (-c.confidence, c.start))[:most], key=lambda c: c.start)
 
 

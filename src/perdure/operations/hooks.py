@@ -31,18 +31,16 @@ from perdure.rules.lifecycle.digest_entries import is_informative
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy
-from perdure.rules.remember_requests import find_requests
 from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import takes_over, trust_of
+from perdure.rules.worth import find_requests
 
-HITS: Final = 12
-"""So many memories are looked at for a prompt: what is over shows beside what took its place."""
+HITS: Final = 12  # so many memories are looked at for a prompt: what is over shows beside what took its place
 RELEVANCE: Final = 0.05  # the least chance that a memory answers a prompt beside which it is shown
 ASKING: Final = "Where it says ask: ask the user at a suitable moment, then call `review`."
 ASKING_OPEN: Final = "Ask the user what is open at a suitable moment, then call `review`."
 KNOWN_AGAIN: Final = 0.9  # from this likeness on, what a user asks to remember is known already
-QUIET_MS: Final = 600_000
-"""A sign of life is written down when the last one is older; other news always is."""
+QUIET_MS: Final = 600_000  # a sign of life is written down when the last one is older; other news always is
 _NOTE_WAITS: Final = 0.2  # seconds that an answer waits for another process, to note something that it does not need
 _LONGEST_NOTE: Final = 30.0  # seconds that noting it may take
 _PAGE: Final = 500
@@ -164,7 +162,6 @@ class Agent:
         return context_block([heading, *lines, *([ASKING] if doubted else [])])
 
     def _worth_showing(self, question: str, session: str, namespace: str) -> list[Hit]:
-        """Return the hits of a prompt that tell something that holds, and that this session has not been shown."""
         filters = Filters(isolated=True, inside=session)
         hits = self._with_whole_texts(
             recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False).hits, namespace
@@ -219,7 +216,6 @@ class Agent:
         return {keys[key] for key in self.ctx.store.ids_of_keys(namespace, list(keys))}
 
     def _stored_text(self, message: Message) -> str:
-        """Return a message's words as they are stored."""
         return redact_by_policy(remove_blocks(message.content), self.ctx.policy).strip()
 
     def _stored(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:

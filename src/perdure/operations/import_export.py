@@ -35,8 +35,7 @@ from perdure.rules.transfer import TallyCounter, checked_place, checked_row
 from perdure.rules.validation.identifiers import check_row_ids
 from perdure.rules.validation.rows import RowChecks
 
-Scratch = Callable[[], AbstractContextManager[Store]]
-"""Gives an empty store for the length of a block."""
+Scratch = Callable[[], AbstractContextManager[Store]]  # gives an empty store for the length of a block
 
 LARGE: Final = 4_000_000  # characters of rows that one transaction holds, about
 _SHOWN: Final = 10  # so many faults are told; of more only how many there are
@@ -113,7 +112,6 @@ def _faults(store: Store) -> list[str]:
 def _refuse(
     faults: list[str], remedy: str = "Export again from a store that `perdure check --full` calls sound."
 ) -> None:
-    """Raise InvalidInput for faults, if there are any."""
     if faults:
         more = f" And {len(faults) - _SHOWN:,} more." if len(faults) > _SHOWN else ""
         raise InvalidInput(f"{' '.join(faults[:_SHOWN])}{more} Nothing was written.", remedy=remedy)
@@ -157,7 +155,6 @@ class _Reading:
             yield line
 
     def _step(self, line: Line) -> Step | None:
-        """Return where a line belongs; None for the tail."""
         with self._name_line():
             return None if TAIL in line else checked_place(line.get("part"), line.get("namespace"))
 

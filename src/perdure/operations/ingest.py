@@ -69,9 +69,6 @@ def ingest(
 
     All messages are checked before the first one is stored. A message that is there already (same session, speaker,
     time and words) is skipped, so a grown transcript can be taken in again.
-
-    Raises:
-        PartlyStored: There were more than 1,000, and some were stored when it failed.
     """
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")
@@ -91,7 +88,6 @@ def ingest(
 
 
 def _parts(messages: Iterable[Message | Mapping[str, Any]]) -> Iterator[list[Message]]:
-    """Yield messages, so many at a time."""
     part: list[Message] = []
     size = 0
     for position, item in enumerate(messages, 1):
@@ -145,7 +141,6 @@ def _from(progress: Progress | None, before: int, total: int) -> Progress | None
 
 
 def _store(ctx: Context, part: _Part, place: _Place) -> Ingested:
-    """Store drafts that are new, and notice what replies have used."""
     stored_keys = ctx.store.ids_of_keys(place.namespace, [d.key for d in part.drafts if d.key is not None])
     fresh = without_erased(ctx, place.namespace, [d for d in part.drafts if d.key not in stored_keys])
     replies = [d for d in fresh if d.key in part.replies]
@@ -205,15 +200,7 @@ class _Drafting:
         self._last: dict[str | None, Draft] = {}  # the last message of each session
 
     def take(self, messages: Sequence[Message], later: Mapping[str | None, int]) -> _Part:
-        """Return the next messages as drafts.
-
-        Args:
-            messages: In their order.
-            later: Session -> messages that follow in other parts.
-
-        Raises:
-            InvalidInput: One is refused.
-        """
+        """Return the next messages as drafts."""
         drafts: list[Draft] = []
         replies: set[str | None] = set()
         echoes: set[str | None] = set()

@@ -56,17 +56,7 @@ def history(
 def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> UndoResult:
     """Take an operation back; ``last`` means the newest one that can be, and that the caller's token may take back.
 
-    Args:
-        ctx: The memory.
-        operation_id: The operation's id, or ``last``.
-        role_of: Returns the role that an operation needs, by its name.
-
-    Raises:
-        NotFound: There is no such operation, or none is left to take back.
-        NotAllowed: The caller's token could not have made it.
-        InvalidInput: It was taken back already, or is a repair of what no verb could read.
-        OlderThanHorizon: The journal has not kept what it changed.
-        ConflictError: A row has changed since; the error lists the memories, and nothing was written.
+    ``role_of`` returns the role that an operation needs, by its name.
     """
     operation = _last_operation(ctx, role_of) if operation_id == LAST else ctx.store.operation(operation_id)
     if operation is None:
@@ -173,11 +163,6 @@ def _made_by(ctx: Context, operation: Operation) -> str:
 
 
 def _check_role(ctx: Context, operation: Operation, role_of: Callable[[str], Role]) -> None:
-    """Check that the caller could have made an operation, or the one that it took back.
-
-    Raises:
-        NotAllowed: It could not.
-    """
     if ctx.grant is None:
         return
     needed = role_of(_made_by(ctx, operation))
@@ -306,11 +291,6 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
     """Apply plans that were made earlier (a dry run returned them), if the store has not moved on since.
 
     All are compared with the store before the first is written; each is then one transaction.
-
-    Raises:
-        ConflictError: Memories have changed since, or the plans were made under another policy; nothing was written.
-        GateStopped: A plan would hide too much or lose an answer.
-        PartlyStored: A later plan of several was refused; the error names the operations that were written.
     """
     for plan in plans:
         if plan.policy not in ("", ctx.policy.version):

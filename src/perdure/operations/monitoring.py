@@ -14,7 +14,7 @@ from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
 from perdure.operations.ports import Context
-from perdure.records.canonical_json import encoded
+from perdure.records.digests import encoded
 from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, text_of
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status
@@ -47,11 +47,8 @@ def tells_alerts(ctx: Context) -> bool:
 def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any], *, since: Instant) -> TaskResult:
     """Tell what is new since the last run, and what is over.
 
-    Args:
-        ctx: The memory.
-        place: The namespace.
-        known: Alert -> severity, as reported at the last run.
-        since: When this was first tried after that run: what is told again has the same ids.
+    ``known`` is alert -> severity at the last run. What is told again has the same ids, made with ``since``: when this
+    was first tried after that run.
 
     Raises:
         WebhookError: The webhook did not take it; all of it is reported again at the next run.
@@ -187,13 +184,7 @@ def readiness(ctx: Context) -> Readiness:
 
 
 def _look_into(ctx: Context, tally: Sequence[_Counted], now: Instant) -> tuple[list[str], list[Waiting]]:
-    """Return the namespaces that are looked into, and, where those are not all, what waits in any of them.
-
-    Args:
-        ctx: The store.
-        tally: How many memories each of the namespaces has, as the store counts them.
-        now: When.
-    """
+    """Return the namespaces that are looked into, and, where those are not all, what waits in any of them."""
     sizes = Counter[str]()
     for place, _, _, status, count in tally:
         sizes[place] += count * (status == Status.ACTIVE)
@@ -257,12 +248,7 @@ def _recorded(ctx: Context, besides: Collection[str], waiting: Sequence[Waiting]
 
 
 def upkeep_states(ctx: Context, *, lacking: bool = False) -> Iterator[UpkeepState]:
-    """Yield what is written down about the upkeep of each namespace, by few statements for all.
-
-    Args:
-        ctx: The store.
-        lacking: Whether to look for memories without vectors.
-    """
+    """Yield what is written down about the upkeep of each namespace, by few statements for all."""
     after = ""
     while page := ctx.store.upkeep_states(after, PAGE, lacking=lacking):
         yield from page

@@ -12,8 +12,7 @@ from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import NEAREST, PreparedDraft, earlier_in_batch, initial_states, insertions, new_record
 
-_MOST_NEIGHBOURS: Final = 200
-"""Looked at for uniqueness: the five nearest that stay are among them unless hundreds go."""
+_MOST_NEIGHBOURS: Final = 200  # looked at for uniqueness: the five nearest that stay are among them unless hundreds go
 
 
 def make_vectors(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:  # it loads numpy
     from perdure.rules.lifecycle.signals import Counted
 
 Clock = Callable[[], Instant]
-Ids = Callable[[Instant], str]
-"""An instant to a new UUIDv7; ids of one process never repeat or go backwards."""
+Ids = Callable[[Instant], str]  # an instant to a new UUIDv7; ids of one process never repeat or go backwards
 
 Progress = Callable[[int, int], None]  # (done, total)
 

@@ -18,8 +18,7 @@ _REMEDIES: Final = {
     "tokens": "Forget or shorten memories, or raise limits.namespace_tokens.",
     "bytes": "Erase memories for good (`perdure erase ID --reason WHY`), or raise limits.namespace_bytes.",
 }
-_EXEMPT: Final = "repair"
-"""Brings back what was there before."""
+_EXEMPT: Final = "repair"  # brings back what was there before
 
 
 class _Counted(NamedTuple):
@@ -28,11 +27,7 @@ class _Counted(NamedTuple):
 
 
 def check_usage(namespace: str, usage: Usage, limits: LimitPolicy) -> None:
-    """Check what a namespace takes against its quotas.
-
-    Raises:
-        QuotaExceeded: It takes more than one allows.
-    """
+    """Check what a namespace takes against its quotas."""
     for name, remedy in _REMEDIES.items():
         most, found = getattr(limits, f"namespace_{name}"), getattr(usage, name)
         if most and found > most:
@@ -68,11 +63,7 @@ class StoreWithQuotas:
     def apply(
         self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
     ) -> None:
-        """Write a plan, as the store does, if the namespace stays within its quotas or does not grow.
-
-        Raises:
-            QuotaExceeded: It would not; nothing was written.
-        """
+        """Write a plan, as the store does, if the namespace stays within its quotas or does not grow."""
         if plan.operation == _EXEMPT or not _grows(plan):
             self._inner.apply(plan, fence=fence, check=check)
             return
@@ -89,11 +80,6 @@ class StoreWithQuotas:
                 self._known[plan.namespace] = found[-1]
 
     def _count(self, plan: Plan, view: TransactionView) -> _Counted:
-        """Return what the namespace takes after the plan.
-
-        Raises:
-            QuotaExceeded: That is too much.
-        """
         version = view.version()
         with self._lock:
             cached = self._known.get(plan.namespace)

@@ -248,7 +248,6 @@ def rerank(ctx: Context, text: str, namespace: str, order: Ranking, related: Ran
 
 
 def _spelling_note(pool: Pool) -> str:
-    """Return which words of a question were searched in another spelling."""
     words = ", ".join(f'"{word}"' for word in pool.respelt)
     return f"no memory has {words}: the nearest spelling was searched" if words else ""
 
@@ -261,7 +260,6 @@ def _absence_note(text: str, pool: Pool, hits: Sequence[Hit]) -> str:
 
 
 def _bound_note(filters: Filters) -> str:
-    """Return which bound the related memories do not reach."""
     bounds = {"confidence": filters.min_confidence, "relevance": filters.min_relevance}
     reached = " and ".join(f"{n} {b:g}" for n, b in bounds.items() if b)
     return f"related memories exist, but none {f'reaches {reached}' if reached else 'may be shown'}"

@@ -20,10 +20,6 @@ class RedactedExport:
     """Gives the lines of an export without secrets, each time it is called.
 
     What is damaged in the export stays damaged: a checksum that does not fit is passed on as it is.
-
-    Args:
-        lines: Gives the lines of the export from the beginning, each time it is called.
-        policy: Which secrets are replaced.
     """
 
     def __init__(self, lines: Lines, policy: Policy) -> None:
@@ -43,7 +39,6 @@ class RedactedExport:
         return self._redacted_lines() if self._changed else iter(self._lines())
 
     def _find_changes(self) -> None:
-        """Find the rows that change; nothing of them is kept but their numbers."""
         counters: dict[Step, TallyCounter] = {}
         parts: dict[Step, Any] = {}
         noted: set[str] = set()
@@ -65,7 +60,6 @@ class RedactedExport:
             self._renew(noted)
 
     def _renew(self, noted: set[str]) -> None:
-        """Find the digests of operations whose journal or note changes."""
         raw: dict[str, list[Line]] = {identity: [] for identity in noted}
         fresh: dict[str, list[Line]] = {identity: [] for identity in noted}
         journal = ((n, line) for n, line in enumerate(self._lines()) if line.get("part") == "journal")

@@ -29,10 +29,6 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
     """Give every memory a vector of the embedder's space, and search in that space once all have one.
 
     Until then searches go on in the old space. Interrupting is safe: the next run goes on where this one stopped.
-
-    Raises:
-        EmbedderError: There is no embedder, or it failed; what was done so far is kept.
-        NodeUnavailable: A part of the namespaces cannot be reached.
     """
     if ctx.embedder is None:
         raise EmbedderError(

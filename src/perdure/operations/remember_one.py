@@ -115,12 +115,7 @@ def _replaced_link(stands: str, other: str) -> Change:
 
 
 def _replaceable(ctx: Context, namespace: str, ids: Iterable[str]) -> list[Record]:
-    """Return the memories in view among those that are to be replaced.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is in another namespace.
-    """
+    """Return the memories in view among those that are to be replaced."""
     records = [read_record(ctx, identity) for identity in dict.fromkeys(ids)]
     if apart := next((r for r in records if r.namespace != namespace), None):
         raise InvalidInput(

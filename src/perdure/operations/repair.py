@@ -80,11 +80,7 @@ def _result(
 
 
 def check_nothing_lost(operation: str, changes: Sequence[Change]) -> None:
-    """Check that taking a repair back does not ask for what was lost.
-
-    Raises:
-        InvalidInput: It removed a memory whose words are lost.
-    """
+    """Check that taking a repair back does not ask for what was lost."""
     if lost := next((change.id for change in changes if change.because == REMOVED), None):
         raise InvalidInput(
             f"The repair {operation} cannot be undone: it removed {lost}, whose words are lost.",
@@ -93,11 +89,7 @@ def check_nothing_lost(operation: str, changes: Sequence[Change]) -> None:
 
 
 def check_undoable(operation: str, changes: Sequence[Change]) -> None:
-    """Check that taking a repair back brings no document that no verb could read.
-
-    Raises:
-        InvalidInput: A document was of another form than that which the repair put in its place, or was no object.
-    """
+    """Check that taking a repair back brings no document that no verb could read."""
     was = {_place(c, c.before): c.before["data"] for c in changes if c.target is Target.DOCUMENT and c.before}
     became = {_place(c, c.after): c.after["data"] for c in changes if c.target is Target.DOCUMENT and c.after}
     for place, data in was.items():
@@ -190,7 +182,6 @@ def _apply(ctx: Context, plan: Plan, sources: _Sources, *, alone: bool = False) 
 
 
 def _damaged_ids(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
-    """Return namespace -> the memories and other ids that rows are wrong about."""
     found: dict[str, dict[str, None]] = {}
     for fault in faults:
         if fault.part in _ROWS and fault.namespace is not None and fault.id is not None:
@@ -206,7 +197,6 @@ def _plan(ctx: Context, namespace: str, ids: Sequence[str], sources: RepairSourc
 
 
 def _describe_repairs(plan: Plan) -> list[str]:
-    """Return one sentence for each memory that a plan repairs."""
     by_id: dict[str, list[Change]] = {}
     for change in plan.changes:
         by_id.setdefault(change.id, []).append(change)

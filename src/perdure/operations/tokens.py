@@ -22,8 +22,7 @@ from perdure.records.errors import (
 )
 from perdure.records.instant import Instant, text_of
 
-MARK: Final = "perdure_"
-"""How a token begins, so that scanners for secrets know one."""
+MARK: Final = "perdure_"  # how a token begins, so that scanners for secrets know one
 _MINUTE_MS: Final = 60_000
 _NOTING_SECONDS: Final = 0.5  # how long noting that a token was used may take on a server
 _PAUSE_MS: Final = 5_000  # between two tries to note it

@@ -14,8 +14,7 @@ from perdure.records.memory import Document, Draft, Shelf
 from perdure.rules.erasure import SALT, salted_digest
 
 _PAGE: Final = 1000
-SHORTEST: Final = 12
-"""Characters from which an erased text is known by its words; shorter ones are said by many."""
+SHORTEST: Final = 12  # characters from which an erased text is known by its words; shorter ones are said by many
 _PLACES: Final = 500  # namespaces that are looked through for an id that names none
 
 

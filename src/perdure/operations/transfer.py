@@ -31,8 +31,7 @@ from perdure.rules.validation.values import checked_namespace
 PAGE: Final = 1000  # rows in one transaction, if they are no larger than a store's own bound
 
 Step = tuple[str, str]  # (namespace, part)
-Lines = Callable[[], Iterable[Line]]
-"""Gives the lines of an export from the beginning, each time it is called."""
+Lines = Callable[[], Iterable[Line]]  # gives the lines of an export from the beginning, each time it is called
 
 _GO_ON: Final = (
     "Stop all writers and run it again: it continues if rows were only added; otherwise use an empty target."
@@ -199,11 +198,7 @@ FORMAT: Final = 1  # raised when a reader of the old form would misread the new 
 
 
 def all_namespaces(store: Store) -> list[str]:
-    """Return every namespace, for work that must leave none out.
-
-    Raises:
-        NodeUnavailable: Some lie on nodes that do not answer.
-    """
+    """Return every namespace, for work that must leave none out."""
     namespaces = store.namespaces()
     if missing := store.unreachable:
         raise NodeUnavailable(
@@ -214,12 +209,7 @@ def all_namespaces(store: Store) -> list[str]:
 
 
 def chosen_namespaces(store: Store, namespace: str | None) -> list[str]:
-    """Return the namespaces that are meant.
-
-    Raises:
-        NotFound: One is named that the store has not.
-        NodeUnavailable: All are meant, and some lie where nothing answers.
-    """
+    """Return the namespaces that are meant."""
     if namespace is None:
         return all_namespaces(store)
     namespaces = store.namespaces()
@@ -229,11 +219,7 @@ def chosen_namespaces(store: Store, namespace: str | None) -> list[str]:
 
 
 def refuse_spaces(spaces: Iterable[tuple[Space, bool]], target: Store) -> None:
-    """Refuse vectors that the target's searches would not find.
-
-    Raises:
-        SpaceMismatch: The target searches in another space.
-    """
+    """Refuse vectors that the target's searches would not find."""
     target_space = target.space()
     for space, active in spaces:
         if active and target_space is not None and target_space != space:
@@ -269,11 +255,7 @@ def tally(transfer: RowTransfer, step: Step, tell: Callable[[int], None] = lambd
 
 
 def verify(step: Step, expected: Tally, target: RowTransfer, ledger: Ledger) -> None:
-    """Compare what should be there with what is.
-
-    Raises:
-        CopyDiffers: They differ.
-    """
+    """Compare what should be there with what is."""
     found = tally(target, step, ledger.tell)
     ledger.parts[step[1]] += found.rows
     if found != expected:

@@ -17,8 +17,7 @@ MINUTE_MS: Final = 60_000
 FIRST_PAGE: Final = 64  # so many recalls are read at first: mostly none is recent enough
 MEMORIES: Final = 200  # hits that one reply is compared with at most, those of the newest recalls
 
-Shown = list[tuple[str, Instant, tuple[str, ...]]]
-"""Recalls, newest first: (id, instant, ids of the hits)."""
+Shown = list[tuple[str, Instant, tuple[str, ...]]]  # recalls, newest first: (id, instant, ids of the hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,6 @@ def mark_used(ctx: Context, found: DetectedUse) -> tuple[int, tuple[str, ...]]:
 
 
 def _recalls(ctx: Context, namespace: str, since: Instant) -> Shown:
-    """Return the recalls since an instant, newest first."""
     size = FIRST_PAGE
     while True:
         rows = ctx.store.recalls(namespace, size)
@@ -85,7 +83,6 @@ def _recalls(ctx: Context, namespace: str, since: Instant) -> Shown:
 
 
 def _origins(reply: Draft, recalls: Shown, window: int) -> dict[str, str]:
-    """Return memory id -> the newest recall before a reply that returned it."""
     found: dict[str, str] = {}
     for recall, at, hits in recalls:
         if reply.at - window <= at <= reply.at and len(found) < MEMORIES:

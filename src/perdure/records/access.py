@@ -10,8 +10,7 @@ from perdure.records.instant import Instant
 from perdure.records.json_record import JsonRecord
 
 Role = Literal["reader", "agent", "curator", "admin"]
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
-"""Each may do what those before it may."""
+ROLES: Final[tuple[Role, ...]] = get_args(Role)  # each may do what those before it may
 EVERYWHERE: Final = "*"
 _INSIDE: Final = "/*"
 
@@ -37,11 +36,7 @@ class Grant:
         return namespace == self.pattern
 
     def check_reaches(self, namespace: str) -> None:
-        """Refuse a namespace that it does not reach.
-
-        Raises:
-            NotAllowed: It does not.
-        """
+        """Refuse a namespace that it does not reach."""
         if not self.covers(namespace):
             raise NotAllowed(
                 f"The token does not reach the namespace {namespace!r}.",

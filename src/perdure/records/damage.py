@@ -9,10 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-LOST: Final = "It was stored, and it is missing."
-"""What is said of a memory of the journal that has no row."""
-REMOVED: Final = "removed: its words are lost"
-"""Why a repair removes a memory."""
+LOST: Final = "It was stored, and it is missing."  # what is said of a memory of the journal that has no row
+REMOVED: Final = "removed: its words are lost"  # why a repair removes a memory
 
 
 @dataclass(frozen=True, slots=True)

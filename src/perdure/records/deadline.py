@@ -16,8 +16,6 @@ from perdure.records.written import note_operation
 
 @dataclass(slots=True)
 class _Deadline:
-    """The end of one call."""
-
     seconds: float  # what the call was given
     until: float  # by the monotonic clock
     waits: float = inf  # seconds that it may wait for another process that writes the store

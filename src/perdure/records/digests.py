@@ -1,13 +1,13 @@
-"""Digests of what is written, by which a check finds damage. They tell accidents from data, not attackers."""
+"""JSON data as the same bytes in every store, and digests of it, which tell a check of accidents, not of attackers."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from operator import itemgetter
 from typing import Any, Final
 
-from perdure.records.canonical_json import canonical
 from perdure.records.plan import Row
 
 DIGESTS: Final = "digests"
@@ -15,6 +15,10 @@ DIGESTS: Final = "digests"
 
 _ABSENT: Final = "\x00"  # stands for a value that is not there; no text holds it
 _BETWEEN: Final = b"\x1f"
+_EXACT: Final = 2**53
+
+encoded: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""Return JSON text with sorted keys and no spaces."""
 
 
 def digest_of(value: str | bytes | None) -> int:
@@ -74,3 +78,27 @@ def digest_with_lines(operation: Row, lines: Iterable[Iterable[str | bytes | Non
 
 _OPERATION: Final = ("id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes")
 _values_of_line: Final = itemgetter("target", "id", "before", "after", "because")
+
+
+def canonical(value: Mapping[str, Any]) -> bytes:
+    """Return JSON data as bytes in which a number is the same, however it was kept."""
+    return encoded(canonical_value(value)).encode()
+
+
+def canonical_value(value: Any) -> Any:
+    """Return JSON data whose numbers are whole ones as int, and what a float cannot hold exactly as text."""
+    if isinstance(value, Mapping):
+        return {k: canonical_value(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [canonical_value(v) for v in value]
+    return canonical_number(value) if isinstance(value, float | int) and not isinstance(value, bool) else value
+
+
+def canonical_number(value: float) -> float | int | str:
+    """Return whole numbers as int, and what a float cannot hold exactly as the nearest float's text."""
+    if abs(value) > _EXACT:
+        try:
+            return repr(float(value))
+        except OverflowError:
+            return str(value)
+    return int(value) if value == int(value) else value

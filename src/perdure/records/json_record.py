@@ -16,10 +16,8 @@ class JsonRecord:
     """A frozen dataclass that can be written as JSON."""
 
     __slots__ = ()
-    _computed: ClassVar[tuple[str, ...]] = ()
-    """Properties that are written besides the fields."""
-    _merged: ClassVar[tuple[str, ...]] = ()
-    """Fields that are records, and whose fields are written as this one's own."""
+    _computed: ClassVar[tuple[str, ...]] = ()  # properties that are written besides the fields
+    _merged: ClassVar[tuple[str, ...]] = ()  # fields that are records, and whose fields are written as this one's own
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain JSON data: enums as words, instants as ISO 8601 text, tuples as lists."""

@@ -152,8 +152,7 @@ class TrimmedPage:
     end: bool = False  # whether no older operation is left
 
 
-Unwritable = Literal["", "read-only", "full", "gone"]
-"""Why a store takes no writes; empty where it does."""
+Unwritable = Literal["", "read-only", "full", "gone"]  # why a store takes no writes; empty where it does
 
 
 @dataclass(frozen=True, slots=True)

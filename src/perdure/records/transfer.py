@@ -9,8 +9,7 @@ from perdure.records.memory import State
 
 Line = dict[str, Any]  # one row of a part as plain JSON data; bytes are base64 text
 
-Cursor = tuple[int | str, ...]
-"""Where a reader of a part stands; only the store that gave it understands it."""
+Cursor = tuple[int | str, ...]  # where a reader of a part stands; only the store that gave it understands it
 
 COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "namespace": ("created_ms", "policy"),

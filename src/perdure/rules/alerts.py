@@ -40,13 +40,7 @@ def find_alerts(
 ) -> list[Alert]:
     """Return the alerts of a namespace whose value reaches the threshold; a threshold of 0 turns one off.
 
-    Args:
-        found: The namespace's figures.
-        namespace: Its name.
-        tasks: Task of maintenance -> what is written down about its last run.
-        keys: The thresholds.
-        now: When the figures were taken.
-        unwritable: Why the store takes no writes.
+    ``tasks`` has what is written down about the last run of each task of maintenance.
     """
     since = None if found.overdue_since is None else datetime.fromisoformat(found.overdue_since)
     rows = (*_of_store(unwritable), *_of_maintenance(since, tasks, now), *_of_memories(found, now))
@@ -58,11 +52,7 @@ def find_recorded_alerts(
 ) -> list[Alert]:
     """Return the alerts of a namespace whose memories are not looked at.
 
-    Args:
-        waiting: Since when moves wait there.
-        tasks: Task of maintenance -> what is written down about its last run; its report has the alerts of that time.
-        keys: The thresholds.
-        now: What waits now is told, whatever the report says.
+    What waits now is told, whatever the report of the last run of its task says.
     """
     rows = list(_of_maintenance(None if waiting.overdue is None else from_instant(waiting.overdue), tasks, now))
     if waiting.held is not None:

@@ -20,12 +20,10 @@ _CAPITALISED: Final = re.compile(
 """A word that may begin with a capital: of most texts, few do."""
 _POSSESSIVE: Final = re.compile(r"['’]s?\Z")  # noqa: RUF001  # as above
 _TITLES: Final = word_set("mr mrs ms miss dr prof herr frau señor señora sr sra monsieur madame mme signor signora")
-_BEFORE_N: Final = ("e", "el", "er")
-"""Endings of German nouns whose plural ends in -n: Kunde, Kunden."""
+_BEFORE_N: Final = ("e", "el", "er")  # endings of German nouns whose plural ends in -n: Kunde, Kunden
 _NO_NAMES: Final = STOP_WORDS | CALENDAR | QUESTION_WORDS | _TITLES
 
-Name = tuple[str, ...]
-"""The words of a name in their order, lower case."""
+Name = tuple[str, ...]  # the words of a name in their order, lower case
 
 
 def names_of(text: str) -> tuple[Name, ...]:

@@ -101,12 +101,7 @@ class Decisions:
     def change(self, identity: str, state: State, rule: str, because: str, *, accessed: bool = False) -> None:
         """Decide that a memory has another state from now on.
 
-        Args:
-            identity: The memory.
-            state: Its state; nothing is written where that is what it has.
-            rule: What decides so.
-            because: Why, in words and numbers.
-            accessed: It is accessed now besides; that adds nothing to its importance.
+        Nothing is written where it has that state. That it is ``accessed`` now besides adds nothing to its importance.
         """
         if state != self.states[identity] or accessed:
             self.states[identity] = state
@@ -116,10 +111,7 @@ class Decisions:
     def label(self, identity: str, because: str, **labels: Any) -> None:
         """Decide what a memory's tags, source or metadata are.
 
-        Args:
-            identity: The memory.
-            because: Why, where nothing else of it changes; else that is the reason.
-            **labels: Name -> value; what it has already is left alone.
+        What it has already is left alone. ``because`` is why, where nothing else of it changes.
         """
         record, state = self.records[identity], self.states[identity]
         news = {name: value for name, value in labels.items() if value != getattr(record.content, name)}

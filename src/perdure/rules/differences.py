@@ -109,7 +109,6 @@ def numbers_in(text: str) -> frozenset[str]:
 
 
 def _figures(tokens: list[str]) -> list[Figure]:
-    """Return the figures of a clause."""
     found = []
     for at, token in enumerate(tokens):
         value = _COUNTS.get(token) or (_THOUSANDS.sub("", token) if token[0].isdigit() else "")
@@ -141,7 +140,6 @@ def _beginnings(words: list[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)  # people use few words again and again
 def _beginning(word: str) -> str:
-    """Return the beginning of a content word, empty for another one."""
     is_content = word[0].isalpha() and _APOSTROPHE.split(word)[0] not in STOP_WORDS and word not in CALENDAR
     return word[:_PREFIX] if is_content else ""
 

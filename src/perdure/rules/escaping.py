@@ -26,8 +26,7 @@ _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f\x80-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_SELECTORS: Final = re.compile("\ufe0f{2,}")
-"""One stands in many emoji; more of them in a row can carry hidden text."""
+_SELECTORS: Final = re.compile("\ufe0f{2,}")  # one stands in many emoji; more of them in a row can carry hidden text
 _MARKER: Final = re.compile(r"(?i)perdure[\W_]{0,3}memories")
 _HARMLESS: Final = "perdure_memories"
 """What stands where a text would open or close the block of rules/prompt_context.py."""

@@ -62,7 +62,6 @@ def explain(
 
 
 def _parts(state: State, policy: Policy, now: Instant) -> dict[str, float]:
-    """Part of value -> what it is now, before its share."""
     columns = Columns.of([state])
     parts = value_curve(columns, policy).parts(columns.days_since_anchor(now))
     return {name: float(values[0]) for name, values in parts.items()}
@@ -108,7 +107,6 @@ def _strength(memory: MemoryItem, policy: Policy, now: Instant) -> str:
 
 
 def _forgetting(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
-    """When a memory is forgotten, or why never."""
     if policy.archive.rule != "strength":
         return f"hides nothing because archive.rule is {policy.archive.rule}"
     if columns.fact[0] or columns.scope[0] == TASK:

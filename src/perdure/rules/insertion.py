@@ -27,8 +27,7 @@ from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, with_v
 
 NEAREST = 5
 _MOST_STARTS: Final = 1000
-_PRODUCT: Final = 1 << 18
-"""Multiplications that OpenBLAS does not share out among threads."""
+_PRODUCT: Final = 1 << 18  # multiplications that OpenBLAS does not share out among threads
 _read_state: Final = attrgetter(*State.__slots__)
 _read_content: Final = attrgetter(*Content.__slots__)
 _read_draft: Final = attrgetter(*(name for name in Content.__slots__ if name != "shown"))  # which comes last

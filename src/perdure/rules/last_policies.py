@@ -12,11 +12,7 @@ _MOST_KEPT: Final = 8
 
 
 class LastPolicies(Generic[T]):
-    """Makes something of each policy once; policies never change.
-
-    Args:
-        make: Policy -> what is kept for it.
-    """
+    """Makes something of each policy once; policies never change."""
 
     def __init__(self, make: Callable[[Policy], T]) -> None:
         self._make = make

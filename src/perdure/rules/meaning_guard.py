@@ -85,7 +85,6 @@ def lost_meaning(original: str, shorter: str) -> tuple[str, ...]:
 
 
 def _denials(found: list[Piece]) -> list[tuple[str, str]]:
-    """Return each negation with the content word after it in its sentence, or with nothing."""
     denied: list[tuple[str, str]] = []
     waiting: list[str] = []
     sentence = -1
@@ -117,7 +116,6 @@ def denies(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _denied_and_said(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words of a text that stand behind a negation, and all of its words."""
     denied = content_words(" ".join(word for _, word in _denials(pieces(text))))
     return denied, content_words(text) | _FOREIGN_NEGATIONS.intersection(text.lower().split())
 
@@ -217,7 +215,6 @@ def _unmatched(items: Sequence[Item], others: Sequence[Item]) -> list[Item]:
 
 
 def _is_reordered(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Return whether the words that two sentences share stand in another order."""
     shared = [i for i in one if any(i.same(o) for o in other)]
     theirs = [o for o in other if any(o.same(i) for i in one)]
     return len(shared) == len(theirs) and not all(a.same(b) for a, b in zip(shared, theirs, strict=True))
@@ -255,7 +252,6 @@ def _dates_last(items: list[Item]) -> tuple[Item, ...]:
 
 
 def _says(keeper: _Sentence, loser: _Sentence) -> bool:
-    """Return whether one sentence says what the other says."""
     if keeper.asks != loser.asks or not initials_agree(keeper.items, loser.items):
         return False
     if keeper.clauses and same_meaning(keeper.statement, loser.statement):

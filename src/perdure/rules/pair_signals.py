@@ -13,10 +13,8 @@ from typing import NamedTuple
 from perdure.formulas.changes import PairSignals
 from perdure.rules.differences import Figure, Statements
 
-_LEAST = 2
-"""So many words in common at least; fewer are chance."""
-_CHANGES = 2
-"""More words of change in a text say no more."""
+_LEAST = 2  # so many words in common at least; fewer are chance
+_CHANGES = 2  # more words of change in a text say no more
 
 
 class ComparedHit(NamedTuple):
@@ -29,19 +27,14 @@ class ComparedHit(NamedTuple):
     cover: float  # how much they tell
 
 
-Weight = Callable[[Iterable[str]], float]
-"""How much some words tell (``weigher``)."""
+Weight = Callable[[Iterable[str]], float]  # how much some words tell (``weigher``)
 
 
 def pair_signals(older: ComparedHit, newer: ComparedHit, cosine: float, total: float, weight: Weight) -> PairSignals:
     """Return the signals of two hits.
 
-    Args:
-        older: What was said first.
-        newer: What was said later.
-        cosine: Of their vectors, -1 to 1; 0 where there are none.
-        total: How much all words of the question tell, 1 or more.
-        weight: How much some words tell.
+    ``cosine`` is -1 to 1, 0 where there are no vectors; ``total`` is how much all words of the question tell, 1 or
+    more.
     """
     one, other = older.said, newer.said
     differ, agree = _figures(one, other, weight) if one.figures and other.figures else (0.0, 0.0)

@@ -84,8 +84,7 @@ _SAID_ELSEWHERE: Final = re.compile(r"(?:to\s+\w+\s+)?(?:it|them|this|these|thos
 """Begins a decision about something that is said elsewhere."""
 _OF_THE_WORK: Final = frozenset({"important", "solution", "error"})
 """Patterns of what an assistant finds out; its definitions it can give again, and it decides nothing for a person."""
-_OF_AN_EXERCISE: Final = frozenset({"keywords", "pattern"})
-"""Patterns that sentences about an exercise often have."""
+_OF_AN_EXERCISE: Final = frozenset({"keywords", "pattern"})  # patterns that sentences about an exercise often have
 _TECHNICAL: Final = ("api", "database", "function", "class", "config", "error")
 _INDENTED: Final = re.compile(r"^\s{4,}", re.MULTILINE)
 _LONG, _SHORT = 10, 5
@@ -153,7 +152,6 @@ def score_content(content: str, base: float) -> float:
 
 
 def _matches(sentence: str, offset: int) -> list[NoteCandidate]:
-    """Return what the patterns find in one sentence."""
     found = []
     for pattern, base, name in _COMPILED:
         match = pattern.search(sentence)
@@ -267,7 +265,6 @@ def _tells(content: str) -> bool:
 
 
 def _is_exact(content: str) -> bool:
-    """Return whether a text holds a number, a date or an identifier."""
     return any(p.kind in {"code", "date"} or (p.kind == "number" and p.text[-1].isdigit()) for p in pieces(content))
 
 

@@ -195,16 +195,14 @@ _WORD_RUN: Final = re.compile(
 )
 """Words in a row, at most 61. Rows that are too short are passed over whole: each of their words begins none."""
 _WORD: Final = re.compile(r"[a-z]{3,8}")
-_PHRASES: Final = (12, 15, 18, 21, 24)
-"""Words of a phrase (BIP-39)."""
+_PHRASES: Final = (12, 15, 18, 21, 24)  # words of a phrase (BIP-39)
 _BITS: Final = 11  # of a word's number
 _FEWEST_WORDS: Final = _PHRASES[0]
 _ABOUT_WALLETS: Final = re.compile(r"(?i)seed|mnemonic|phrase|wallet|recover|backup|bip-?39")
 _SHORTEST_PHRASE: Final = 4 * _FEWEST_WORDS - 1  # characters of so many words of three letters
 _TWO_DIGITS: Final = re.compile("[0-9]{2}")
 """What stands in every card number, IBAN and other number that is looked for."""
-_SIX_DIGITS: Final = re.compile("(?:[^0-9]*+[0-9]){6}")
-"""So many stand in a text with any of them but an IBAN."""
+_SIX_DIGITS: Final = re.compile("(?:[^0-9]*+[0-9]){6}")  # so many stand in a text with any of them but an IBAN
 
 
 @cache
@@ -256,12 +254,7 @@ def _with_checksum(words: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def find_personal(text: str, lower: str) -> Iterator[Found]:
-    """Yield numbers that belong to a person.
-
-    Args:
-        text: What is searched.
-        lower: The same in lower case, character by character.
-    """
+    """Yield numbers that belong to a person. ``lower`` is the text in lower case, character by character."""
     if len(text) >= _SHORTEST_PHRASE:
         yield from ((start, end, "seed phrase") for start, end in _seed_phrases(text))
     if _TWO_DIGITS.search(text) is not None:

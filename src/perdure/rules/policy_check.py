@@ -12,8 +12,7 @@ import numpy as np
 from perdure.formulas.confidence import ConfidenceCurve
 from perdure.formulas.curve import HORIZON_DAYS, Curve
 from perdure.formulas.fsrs import GOOD, PowerRetentionCurve, first_review
-from perdure.formulas.retention import RetentionCurve
-from perdure.formulas.strength import StrengthCurve, reinforce_strength
+from perdure.formulas.strength import RetentionCurve, StrengthCurve, reinforce_strength
 from perdure.formulas.value import ValueCurve
 from perdure.records.errors import PolicyError
 from perdure.records.policy import PRESET_ALIASES, PRESETS, REPLACED_KEYS, VALUE_ALIASES, Policy, sections
@@ -144,8 +143,7 @@ def unreachable(policy: Policy) -> Iterator[str]:
         )
 
 
-Check = tuple[str, Curve, float, bool]
-"""Key, curve of the least valued memory, threshold, whether the policy uses it."""
+Check = tuple[str, Curve, float, bool]  # key, curve of the least valued memory, threshold, whether the policy uses it
 
 
 def _of_retention(policy: Policy) -> list[Check]:

@@ -68,8 +68,7 @@ class Bounds(NamedTuple):
 
 
 BOUNDS: Final = Bounds()
-Pair = tuple[int, int]
-"""The places of two hits, the one that was said first before the other."""
+Pair = tuple[int, int]  # the places of two hits, the one that was said first before the other
 
 
 def asks_for_earlier(question: str) -> bool:
@@ -191,7 +190,6 @@ def compared(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) 
 
 
 def _pairs(best: Sequence[MemoryItem]) -> list[Pair]:
-    """Return the places of each two hits that may be about one thing, the one said first first."""
     places = [at for at, m in enumerate(best) if m.kind in _KINDS and m.status in _STATUSES]
     at = {place: _said_at(best[place]) for place in places}
     return [
@@ -340,7 +338,6 @@ def _names_one(question: str, best: Sequence[MemoryItem], pair: Pair) -> bool:
 
 
 def _cosine(hits: Sequence[Hit], i: int, j: int, vectors: Mapping[str, Vector]) -> float:
-    """Return how near two memories are; 0 where one has no vector."""
     one, other = vectors.get(hits[i].memory.id), vectors.get(hits[j].memory.id)
     return float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4")) if one and other else 0.0
 

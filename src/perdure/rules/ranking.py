@@ -35,8 +35,7 @@ class Ranking(Sequence[Ranked]):
     ids: Sequence[str]
     scores: Array
     parts: Mapping[str, Array]
-    cosines: Array
-    """With the query; NaN where there is no vector."""
+    cosines: Array  # with the query; NaN where there is no vector
     relevance: Array
 
     @classmethod

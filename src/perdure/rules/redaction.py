@@ -33,14 +33,10 @@ def redact(text: str, *, personal: bool = True) -> tuple[str, tuple[str, ...]]:
     """Return a text with ``[redacted: aws access key]`` where a secret stood, and what each of them was, in order.
 
     A text without secrets is returned as it is. Redacting twice changes nothing more. What is found: services' keys by
-    their shapes, private keys, HTTP headers, passwords in addresses and on command lines, and values that a name in
-    one of many languages shows to be secret (``password = ...``, "das Passwort ist ..."). What looks like a
-    placeholder stays, as do hashes, UUIDs and other numbers that nothing names a secret. Time is linear in the text's
-    length.
-
-    Args:
-        text: What may hold secrets.
-        personal: Whether numbers of payment cards, bank accounts, social security and wallets' words are secrets too.
+    their shapes, private keys, HTTP headers, passwords in addresses and on command lines, and values that a name in one
+    of many languages shows to be secret (``password = ...``, "das Passwort ist ..."). What looks like a placeholder
+    stays, as do hashes, UUIDs and other numbers that nothing names a secret. Time is linear in the text's length. With
+    ``personal`` numbers of payment cards, bank accounts, social security and words of wallets are secrets, too.
     """
     found = _find_secrets(text, personal=personal) if len(text) >= _SHORTEST else ()
     if not found:
@@ -109,10 +105,7 @@ def labelled_secrets(label: Sequence[str], value: str, policy: Policy) -> dict[s
 def redact_with(text: str, secrets: Mapping[str, str], policy: Policy) -> tuple[str, tuple[str, ...]]:
     """Return a text as it may be stored, without known secrets either, and what was replaced.
 
-    Args:
-        text: What may hold secrets.
-        secrets: Those that are known, as ``labelled_secrets`` finds them; they are replaced where they stand alone.
-        policy: Whether secrets are replaced.
+    ``secrets`` are known, as ``labelled_secrets`` finds them; they are replaced where they stand alone.
     """
     names: list[str] = []
     for secret in sorted(secrets, key=len, reverse=True):
@@ -190,7 +183,6 @@ def _visible(text: str) -> tuple[str, list[int]]:
 
 
 def _lower(text: str) -> str:
-    """Return a text in lower case, character by character."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower

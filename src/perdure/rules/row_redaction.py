@@ -17,11 +17,7 @@ _ROW: Final = "row"  # the digest of a whole row among the digests of a journal 
 
 
 class RowRedactor:
-    """Takes secrets out of rows, and remembers which digests change with them.
-
-    Args:
-        policy: Which secrets are replaced.
-    """
+    """Takes secrets out of rows, and remembers which digests change with them."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -65,7 +61,6 @@ class RowRedactor:
         return clean
 
     def _note_digests(self, identity: str, row: Line, clean: Line) -> Line:
-        """Remember which digests of a memory change."""
         if clean is row:
             return row
         self._changed.add(identity)
@@ -126,5 +121,4 @@ def _text(image: Mapping[str, Any]) -> str:
 
 
 def _document_text(data: Mapping[str, Any]) -> str:
-    """Return a document's data as a store writes it."""
     return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

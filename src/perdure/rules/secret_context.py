@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from perdure.rules.clues import Clued
 from perdure.rules.secret_shapes import Found
 from perdure.rules.secret_values import (
+    Clued,
     is_key,
     is_passphrase,
     is_password,
@@ -17,8 +17,7 @@ from perdure.rules.secret_values import (
     is_strong,
 )
 
-MARK: Final = "\ue000"
-"""Stands for what was replaced before, so that nothing is found in it or behind it."""
+MARK: Final = "\ue000"  # stands for what was replaced before, so that nothing is found in it or behind it
 _STOPS: Final = (
     r"\s\"'`,;<>(){}\[\]|\\\u00a0\u00ab\u00bb\u2018-\u201f\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef" + MARK
 )
@@ -183,9 +182,7 @@ _CLUES: Final = Clued(((clue,), (name, clue)) for name in _NAMES for clue in nam
 def find_named(text: str, lower: str) -> Iterator[Found]:
     """Yield values that something before them shows to be secrets.
 
-    Args:
-        text: What is searched; ``MARK`` where a secret was replaced before.
-        lower: The same in lower case, character by character.
+    ``text`` has ``MARK`` where a secret was replaced before; ``lower`` is it in lower case, character by character.
     """
     for name, clue in _CLUES.among(lower):
         yield from _after_clue(text, lower, name, clue)

@@ -7,19 +7,13 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final
 
-from perdure.rules.clues import Clued
 from perdure.rules.secret_context import ENDS, VALUE, places
 from perdure.rules.secret_shapes import Found
-from perdure.rules.secret_values import is_key, is_password, is_placeholder, is_random, is_strong
+from perdure.rules.secret_values import Clued, is_key, is_password, is_placeholder, is_random, is_strong
 
 
 def find_placed(text: str, lower: str) -> Iterator[Found]:
-    """Yield values that stand where a secret must stand.
-
-    Args:
-        text: What is searched.
-        lower: The same in lower case, character by character.
-    """
+    """Yield values that stand where a secret must; ``lower`` is the text in lower case, character by character."""
     for label, clue, shape, is_one in _BY_CLUE.among(lower):
         for at in places(lower, (clue,)):
             if (match := _compile(shape).match(text, at)) is not None and is_one(value := match["s"].rstrip(ENDS)):

@@ -11,8 +11,7 @@ from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from perdure.rules.clues import Clued
-from perdure.rules.secret_values import is_made_by_chance, is_sample
+from perdure.rules.secret_values import Clued, is_made_by_chance, is_sample
 
 Found = tuple[int, int, str]  # (start, end, what it is)
 
@@ -291,12 +290,7 @@ KEY_BLOCK: Final = re.compile(
 
 
 def find_shapes(text: str, lower: str) -> Iterator[Found]:
-    """Yield keys and tokens that are known by their shape.
-
-    Args:
-        text: What is searched.
-        lower: The same in lower case, character by character.
-    """
+    """Yield keys and tokens known by their shape; ``lower`` is the text in lower case, character by character."""
     if "PRIVATE KEY" in text:
         yield from ((*m.span(), "private key") for m in KEY_BLOCK.finditer(text))
     for name, start, rest in _STARTING.among(lower) if _LONG_RUN.search(text) is not None else ():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 _PLACEHOLDER: Final = re.compile(
     r"(?i)your|example|change.?me|placeholder|redacted|dummy|sample|insert|xxx|\.\.\.|\*\*|123456789$|1password"
@@ -39,6 +40,7 @@ _SHORTEST_PHRASE: Final = 18
 _SHORTEST_PASSWORD: Final = 6
 _FEW: Final = 4
 _MARKS: Final = frozenset("!@#$%^&*?+=")
+T = TypeVar("T")
 
 
 def is_placeholder(value: str) -> bool:
@@ -118,3 +120,20 @@ def _has_digit(value: str) -> bool:
 
 def _has_case(value: str) -> bool:
     return any(c.isupper() for c in value) and any(c.islower() for c in value)
+
+
+class Clued(Generic[T]):
+    """Tests of texts, each with its clues: fixed texts of which one must be there."""
+
+    def __init__(self, items: Iterable[tuple[Iterable[str], T]]) -> None:
+        self._items: list[T] = []
+        self._places: dict[str, list[int]] = {}
+        for clues, item in items:
+            for clue in clues:
+                self._places.setdefault(clue.lower(), []).append(len(self._items))
+            self._items.append(item)
+
+    def among(self, lower: str) -> list[T]:
+        """Return the tests that a text in lower case is put to, in the order that was given."""
+        present = [clue for clue in self._places if clue in lower]
+        return [self._items[place] for place in sorted({place for clue in present for place in self._places[clue]})]

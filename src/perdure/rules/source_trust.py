@@ -16,8 +16,7 @@ from perdure.records.memory import Trust
 from perdure.rules.escaping import cut, one_line, quoted_line, remove_invisible
 from perdure.rules.validation.values import optional_text
 
-KEY: Final = "trust"
-"""The key of metadata; its value is one of Trust, and anything else there is the caller's own."""
+KEY: Final = "trust"  # the key of metadata; its value is one of Trust, and anything else there is the caller's own
 
 _ORDER: Final = (Trust.AUTHORITY, Trust.USER, Trust.ASSISTANT, Trust.EXTERNAL)
 _ROLES: Final = {
@@ -39,8 +38,7 @@ _TAKEN_OVER: Final = re.compile(
 )
 """What nobody wants remembered for an agent, whoever passes it on: it is kept as a stranger's words."""
 
-_STEMS: Final = ("ignor", "disregard", "forg", "overrid", "bypass")
-"""One of them stands in each of those."""
+_STEMS: Final = ("ignor", "disregard", "forg", "overrid", "bypass")  # one of them stands in each of those
 
 
 def trust_of(role: str | None, source: str | None = None) -> Trust:
@@ -115,12 +113,8 @@ def display_text(text: str, metadata: Mapping[str, Any], speaker: str | None, lo
     """Return a memory's words on one line, as an agent is shown them; quoted and marked where they are not a user's.
 
     Nothing in it can end the line, the quote, the comment or the block that it stands in, nor hide from a reader.
-
-    Args:
-        text: The memory's words.
-        metadata: The memory's; its trust is in it.
-        speaker: Who said it, where that stands before the line, else None.
-        longest: Characters of the words; longer ones are cut.
+    ``speaker`` is who said it, where that stands before the line; more than ``longest`` characters of its words are
+    cut.
     """
     trust = stored_trust(metadata)
     if is_trusted(trust):

@@ -58,12 +58,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 def at_risk(
     fading: Sequence[tuple[MemoryItem, Instant]], sample: Sequence[MemoryItem]
 ) -> tuple[tuple[str, float, str], ...]:
-    """Return memories of at least median value that are about to be archived: (id, value, when), the best first.
-
-    Args:
-        fading: Memories that will soon be archived, and when.
-        sample: Memories that stand for the namespace's values.
-    """
+    """Return memories of at least median value that are about to be archived: (id, value, when), the best first."""
     if not sample:
         return ()
     median = float(np.percentile([m.value for m in sample], HIGH_SHARE))
@@ -107,7 +102,6 @@ def sizes(sample: Sequence[MemoryItem], counts: MemoryCounts, now: Instant) -> d
 
 
 def _size(items: Sequence[MemoryItem], many: int) -> Size:
-    """Return the size of so many memories that are like the given ones."""
     scale = many / max(len(items), 1)
     texts = sum(len(m.content.encode("utf-8", "replace")) for m in items)
     return Size(many, round(sum(m.tokens for m in items) * scale), round(texts * scale))

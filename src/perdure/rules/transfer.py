@@ -9,7 +9,7 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, Final
 
-from perdure.records.canonical_json import canonical_number, canonical_value, encoded
+from perdure.records.digests import canonical_number, canonical_value, encoded
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Kind, Scope, Shelf, Sort, Status, Tier
 from perdure.records.plan import Target
@@ -78,11 +78,7 @@ def canonical_row(row: Line) -> bytes:
 
 
 def checked_place(part: Any, namespace: Any) -> tuple[str, str]:
-    """Return (namespace, part) of a line.
-
-    Raises:
-        InvalidInput: There is no such part, or that is no namespace.
-    """
+    """Return (namespace, part) of a line."""
     if part not in PARTS:
         raise InvalidInput(f"Unknown part: {str(part)[:40]!r}.", remedy=f"The parts are {', '.join(PARTS)}.")
     return checked_namespace(namespace), str(part)
@@ -92,9 +88,6 @@ def checked_row(part: str, row: Line, dimensions: Mapping[str, int]) -> Line:
     """Return a row (column -> value) of a part as it is, if a store can hold it.
 
     ``dimensions`` has for each embedding space how many numbers a vector has.
-
-    Raises:
-        InvalidInput: A column is missing, unknown, or holds what it cannot.
     """
     row = {**_LATER.get(part, {}), **row}
     if row.keys() != (columns := set(COLUMNS[part])):

@@ -1,4 +1,4 @@
-"""What a message is worth keeping: its sort, by who says it and how.
+"""What a message is worth keeping: its sort, by who says it and how, and what it asks to have remembered.
 
 Features that hold in every language come first: role, length, question marks, digits, names and identifiers, whether it
 answers a question. Lists of words only help.
@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from perdure.records.memory import Sort
+from perdure.records.memory import Sort, Trust
 from perdure.rules.language.sentences import sentences
+from perdure.rules.language.words import word_set
 from perdure.rules.language.worth_words import DECIDES, REMEMBER, SMALL_TALK
 from perdure.rules.lasting import is_rule
-from perdure.rules.remember_requests import find_requests
-from perdure.rules.source_trust import is_person, takes_over
+from perdure.rules.pattern_extraction import NoteCandidate, find_candidates
+from perdure.rules.source_trust import is_person, is_trusted, takes_over
 
 _ASKING: Final = re.compile(r"[?\uff1f\u061f\u037e\u055e\u1367\u2047\u2048\u2049][\s\W]*\Z")
 """A sentence's question mark: Latin, full-width, Arabic, Greek, Armenian, Ethiopic."""
@@ -30,11 +31,18 @@ _SIGNS: Final = re.compile(
 """Votes, scores and codes that agree ("+1", "10/10", "10-4"), and words of chats in which 8 is a syllable ("gn8")."""
 _LONE_NUMBER: Final = re.compile(r"\s*[0-9]{1,2}[!.]*\s*")
 _NAME: Final = re.compile(r"(?<![.!?。！？\s])\s+[A-Z][^\W\d_]+")  # noqa: RUF001  # full-width marks are meant
-_IDEOGRAPHS: Final = "\u2e80"
-"""Scripts from here on are written without spaces; two letters count as a word."""
+_IDEOGRAPHS: Final = "\u2e80"  # scripts from here on are written without spaces; two letters count as a word
 _HEAD: Final = 2000  # characters that are looked at: what a message does shows in its beginning
 _BRIEF: Final = 2  # words that say nothing by themselves, unless they answer a question
 _SAID_BESIDE: Final = 4  # so many words besides a question make a statement that also asks
+PATTERNS: Final = frozenset({"explicit", "important"})
+_OPENS: Final = re.compile(r"remember\b|note\s+that\b|(?:important|note|key point):", re.IGNORECASE)
+"""Not "save" and "store": to a coding agent those are about files."""
+_POLITE: Final = word_set("""
+    please also and but so ok okay yes no now then hey well just must always can could would you
+    """)
+_POINTS: Final = re.compile(r"(?:one|it|this|that|these|those|them)\b[^:]*\Z", re.IGNORECASE)
+"""Words that stand for what was said before: "remember that one" asks for the sentence before it."""
 
 
 def _phrases(lists: Iterable[str]) -> re.Pattern[str]:
@@ -58,10 +66,7 @@ _REMEMBER: Final = _phrases(REMEMBER.values())
 def sort_of(text: str, role: str, *, answers: bool = False) -> tuple[Sort, str]:
     """Return what a message does, and by what that shows.
 
-    Args:
-        text: The message; of a long one the first 2,000 characters count.
-        role: Who says it: user, assistant, tool ...
-        answers: The message before it asks something.
+    Of a long text the first 2,000 characters count. ``answers`` says that the message before it asks something.
     """
     head = text[:_HEAD]
     if _is_small_talk(head, answers=answers) or (not answers and _agrees_in_signs(head)):
@@ -128,3 +133,24 @@ def _tells(text: str) -> bool:
 def _size(text: str) -> float:
     """Return how many words a text has; of scripts without spaces two letters count as one."""
     return sum(len(word) / 2 if max(word) >= _IDEOGRAPHS else 1.0 for word in _WORD.findall(text))
+
+
+def find_requests(text: str, trust: Trust = Trust.USER) -> list[NoteCandidate]:
+    """Return what a text asks to have remembered, in its order.
+
+    A request opens its sentence, polite words aside, and is no question: "Do you remember it?" and "I remember that"
+    ask for nothing. The confidence is that of the pattern. Only a user may ask: what a tool, a
+    web page or the assistant itself says is data.
+    """
+    if not is_trusted(trust):
+        return []
+    starts = {start: text[start:end] for start, end in sentences(text)}
+    return [c for c in find_candidates(text, most=len(text)) if c.pattern in PATTERNS and _asks(c, starts, text)]
+
+
+def _asks(candidate: NoteCandidate, starts: dict[int, str], text: str) -> bool:
+    begin = max((s for s in starts if s <= candidate.start), default=0)
+    before = _WORD.findall(text[begin : candidate.start].lower())
+    if starts.get(begin, "").endswith("?") or not _POLITE.issuperset(before):
+        return False
+    return _OPENS.match(text, candidate.start) is not None and not _POINTS.match(candidate.content)

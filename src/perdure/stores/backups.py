@@ -29,27 +29,19 @@ _encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).en
 class BackupFolder:
     """A folder of backups, made on first use, for its owner alone.
 
-    Args:
-        folder: Where.
-        kept: How many of each namespace stay when a new one is whole: the newest ones; 0 for all.
+    Of each namespace the newest ``kept`` stay when a new one is whole; 0 for all.
     """
 
     def __init__(self, folder: Path, kept: int = 0) -> None:
         self.folder, self.kept = folder, kept
 
     def write(self, namespace: str, at: Instant, lines: Iterable[Line]) -> str:
-        """Write a backup, read it back and compare, and return where it is; the file appears only when it is whole.
-
-        Raises:
-            DiskFull, StoreError: It could not be written, or does not hold what was written.
-        """
         path = self.folder / f"{_file_name(namespace)}-{from_instant(at):%Y%m%dT%H%M%SZ}.jsonl"
         self._replace(path, lines)
         self._expire(namespace)
         return str(path)
 
     def _expire(self, namespace: str) -> None:
-        """Remove the oldest backups of a namespace."""
         files = self._paths(namespace)
         for file in files[: -self.kept] if self.kept else ():
             with suppress(OSError):  # the next backup tries again
@@ -58,11 +50,6 @@ class BackupFolder:
     def rewrite(
         self, namespace: str, change: Callable[[Iterable[Line]], Iterable[Line]]
     ) -> tuple[list[str], list[str]]:
-        """Replace each backup of a namespace by what a change makes of its lines.
-
-        Returns:
-            Those that changed, and a sentence for each that could not be read or written: it is as it was.
-        """
         changed, failed = [], []
         for path in self._paths(namespace):
             try:
@@ -78,7 +65,6 @@ class BackupFolder:
         return changed, failed
 
     def read(self, namespace: str) -> Iterator[tuple[str, Iterable[Line]]]:
-        """Yield where each backup of a namespace is that can be read, and its lines."""
         for path in self._paths(namespace):
             with suppress(*_UNREADABLE):  # ``rewrite`` names it
                 yield str(path), _lines(path)
@@ -94,7 +80,6 @@ class BackupFolder:
         return found
 
     def _paths(self, namespace: str) -> list[Path]:
-        """Return the backups of a namespace, the oldest first: their names sort as their instants do."""
         return sorted(self.folder.glob(f"{_file_name(namespace)}-*.jsonl"))
 
     def _replace(self, path: Path, lines: Iterable[Line]) -> None:
@@ -118,11 +103,7 @@ class BackupFolder:
 
 
 def _lines(path: Path) -> list[Line]:
-    """Return the lines of a backup.
-
-    Raises:
-        OSError, ValueError: It cannot be read, or is none.
-    """
+    """Return the lines of a backup."""
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     if not all(isinstance(line, dict) for line in lines):
         raise ValueError

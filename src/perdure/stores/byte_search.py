@@ -58,7 +58,6 @@ class ByteSearch:
 
 
 def _numbers(data: bytes, width: int, offset: int = 0) -> npt.NDArray[np.uint64]:
-    """Return the numbers that follow each other in some bytes, by their place in the table."""
     count = max(0, len(data) - offset) // width
     numbers = np.frombuffer(data, f"<u{width}", count, min(offset, len(data))).astype(np.uint64, copy=False)
     return (numbers * _FACTOR) >> _SHIFT

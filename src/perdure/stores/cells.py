@@ -38,9 +38,6 @@ class Cells:
 
     Args:
         centres: float32 [count, d], 1 to 65,536 of them.
-
-    Raises:
-        ValueError: Wrong shape.
     """
 
     def __init__(self, centres: Float32s) -> None:
@@ -82,9 +79,6 @@ class Cells:
 
         Returns:
             uint16 [n].
-
-        Raises:
-            ValueError: The dimensions do not fit.
         """
         self._check(vectors.shape[1:])
         out = np.empty(len(vectors), np.uint16)
@@ -198,9 +192,6 @@ class CellLists:
 
         Args:
             assignment: uint16 [m], the cell of each new row.
-
-        Raises:
-            ValueError: A cell number is not below the number of cells.
         """
         if len(assignment) and not 0 <= int(assignment.min()) <= int(assignment.max()) < self._count:
             raise ValueError(f"cell numbers must be from 0 to {self._count - 1}")
@@ -222,9 +213,6 @@ class CellLists:
 
         Returns:
             int64 [m], each row once; ascending inside a cell, not overall.
-
-        Raises:
-            IndexError: A cell number is not below the number of cells.
         """
         rows_by_cell, starts = self._lists
         mask = np.zeros(self._count, np.bool_)

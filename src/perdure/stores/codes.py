@@ -15,8 +15,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from perdure.stores.hamming import Meter
-from perdure.stores.shortlist import Mask, Positions, Shortlist, closest, likely_limit
+from perdure.stores.shortlist import Distances, Mask, Positions, Shortlist, closest, likely_limit
 
 Bits: TypeAlias = npt.NDArray[np.uint64]
 Float32s: TypeAlias = npt.NDArray[np.float32]
@@ -26,14 +25,14 @@ BLOCK: Final = 8192
 """Rows measured at once. Below 8,192 numpy copies the broadcast word through its iterator's buffer (half the speed);
 above, the temporaries (0.25 MB) leave the smaller second-level caches."""
 
-_FIRST_BLOCK: Final = 256
-"""Rows reserved by the first append: a namespace of ten memories costs 12 kB, not 400."""
+_FIRST_BLOCK: Final = 256  # rows reserved by the first append: a namespace of ten memories costs 12 kB, not 400
 
 _SPARSE: Final = 8
 """A mask that leaves fewer than one row in this many is gathered: a gathered row costs five to eight scanned ones."""
 
 _ROWS_AT_ONCE: Final = 4096
 """Rows converted at once by the functions over vectors: bounds their temporaries to a few megabytes."""
+_GROUP: Final = 3  # words whose set bits are added as uint8: 3 x 64 = 192 fits, 4 x 64 = 256 does not
 
 
 def quantize(vectors: Float32s) -> Int8s:
@@ -75,9 +74,6 @@ def encode(vectors: Float32s | Int8s) -> Bits:
 
     Returns:
         uint64 [n, ceil(d / 64)], little endian, bit 0 first; bits past d are zero.
-
-    Raises:
-        ValueError: Not two-dimensional.
     """
     _check_matrix(vectors)
     rows, dimensions = vectors.shape
@@ -109,9 +105,6 @@ def similarities(query: Float32s, quantized: Int8s, lengths: Float32s | None = N
 
     Returns:
         float32 [m], from -1 to 1; 0 where the row or the query is a zero vector.
-
-    Raises:
-        ValueError: The shapes do not fit.
     """
     _check_matrix(quantized)
     if query.shape != (quantized.shape[1],):
@@ -166,9 +159,6 @@ class Codes:
 
         Args:
             codes: uint64 [m, W].
-
-        Raises:
-            ValueError: Wrong shape or type.
         """
         if codes.ndim != 2 or codes.shape[1] != self.words or codes.dtype.kind != "u" or codes.itemsize != 8:  # noqa: PLR2004 - axes, bytes
             raise ValueError(f"expected uint64 [m, {self.words}], not {codes.dtype} {list(codes.shape)}")
@@ -266,9 +256,6 @@ class Codes:
 
         Returns:
             uint64 [m, W], a copy.
-
-        Raises:
-            IndexError: A position is not one of this index's rows.
         """
         count = self._count
         _check_positions(positions, count)
@@ -327,3 +314,35 @@ def _check_positions(positions: Positions, count: int) -> None:
         raise ValueError(f"expected positions of int64 [m], not {positions.dtype} {list(positions.shape)}")
     if len(positions) and (int(positions.min()) < 0 or int(positions.max()) >= count):
         raise IndexError(f"positions must be from 0 to {count - 1}")
+
+
+class Meter:
+    """Measures blocks of at most so many rows."""
+
+    def __init__(self, rows: int) -> None:
+        self._differing = np.empty((_GROUP, rows), np.uint64)
+        self._counts = np.empty((_GROUP, rows), np.uint8)
+        self._partial = np.empty(rows, np.uint8)
+        self._total = np.empty(rows, np.uint16)
+
+    def measure(self, block: Bits, code: Bits, out: Distances | None = None) -> Distances:
+        """Return the distances of columns to a code, uint16 [m].
+
+        Args:
+            block: uint64 [W, m].
+            code: uint64 [W].
+            out: Where they are put; else they are valid until the next call.
+        """
+        words, rows = block.shape
+        partial, total, column = self._partial[:rows], self._total[:rows] if out is None else out, code[:, None]
+        for first in range(0, words, _GROUP):
+            group = block[first : first + _GROUP]
+            differing, counts = self._differing[: len(group), :rows], self._counts[: len(group), :rows]
+            np.bitwise_xor(group, column[first : first + _GROUP], out=differing)
+            np.bitwise_count(differing, out=counts)
+            np.add.reduce(counts, axis=0, dtype=np.uint8, out=partial)
+            if first:
+                np.add(total, partial, out=total)
+            else:
+                np.copyto(total, partial)
+        return total

@@ -24,8 +24,7 @@ BEGIN = b"<!-- perdure:begin -->"
 END = END_MARKER.encode()
 LONGEST = 256 << 10
 """The longest file that ``part`` reads, in bytes; what maintenance writes has a tenth of that at most by default."""
-MOST_LINES = 2000
-"""The most lines that ``part`` returns: whoever compares them takes time for each pair that is alike."""
+MOST_LINES = 2000  # the most lines that ``part`` returns: whoever compares them takes time for each pair that is alike
 _BOM = b"\xef\xbb\xbf"
 _MARKER: Final = re.compile(BEGIN_MARKER.pattern.encode())
 _CHECKSUM_DIGITS: Final = 16
@@ -47,11 +46,9 @@ class DigestFile:
     path: Path
 
     def write(self, text: str, *, namespace: str = "default", force: bool = False) -> bool:
-        """Write a digest into the file, and return whether the file changed."""
         return write(self.path, text, namespace=namespace, force=force)
 
     def check(self, text: str) -> bool:
-        """Return whether the file holds this digest already."""
         return check(self.path, text)
 
     def is_edited(self, text: str) -> bool:
@@ -67,14 +64,8 @@ def write(path: str | os.PathLike[str], text: str, *, namespace: str = "default"
     """Write a digest into a file; return whether the file changed.
 
     The part between the markers is replaced; without markers the digest is appended after a blank line; a missing file
-    is created. A symbolic link is followed within its folder. Either the whole new file is there afterwards, or the
-    old one.
-
-    Args:
-        path: The file.
-        text: The digest, from its begin marker to its end marker.
-        namespace: The digest's, for the commands of a remedy.
-        force: Whether what a person changed between the markers is replaced, too.
+    is created. A symbolic link is followed within its folder. Either the whole new file is there afterwards, or the old
+    one. With ``force`` what a person changed between the markers is replaced, too.
 
     Raises:
         InvalidInput: The markers are damaged, a person changed what stands between them, or the place cannot be

@@ -21,8 +21,7 @@ from perdure.stores.rows import UNREADABLE
 
 SHORTEST: Final = 12
 """Characters from which a text is distinguished from others by its words; shorter ones are not searched for."""
-_WINDOW: Final = 32
-"""Bytes of a passage that is searched for in a file: short enough to stand whole on one page of it."""
+_WINDOW: Final = 32  # bytes of a passage that is searched for in a file: short enough to stand whole on one page of it
 _PASSAGES: Final = 4  # passages of one text
 _BATCH: Final = 1 << 20  # characters of rows that are searched at once
 _MOST_LISTED: Final = 1000  # places of one store

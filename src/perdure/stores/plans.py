@@ -127,7 +127,6 @@ class PlanWriter(ABC):
         return data
 
     def _space(self, name: str) -> int:
-        """Return the number of an embedding space."""
         if name not in self._spaces:
             number = self._statements.value("space_of", name=name)
             if number is None:
@@ -187,7 +186,6 @@ class PlanWriter(ABC):
 
 
 def _place(change: Change) -> dict[str, Any]:
-    """Return where a change's document is."""
     row = require_row(change.after if change.before is None else change.before)
     return {"shelf": plain_value(row["shelf"]), "id": change.id, "name": row["name"]}
 
@@ -242,9 +240,7 @@ def operation_row(plan: Plan, lines: Sequence[Row]) -> dict[str, Any]:
 def journal_lines(plan: Plan, vectors: Mapping[tuple[Target, str], bytes]) -> list[Row]:
     """Return the journal's lines of a plan, each with its columns in the order of the table.
 
-    Args:
-        plan: What was written.
-        vectors: (kind of row, memory) -> the int8 vector that was written.
+    ``vectors`` is (kind of row, memory) -> the int8 vector that was written.
     """
     lines: list[Row] = []
     for position, change in enumerate(plan.changes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -19,7 +19,6 @@ from perdure.records.memory import Document, Record, Shelf, State
 from perdure.records.plan import Plan, Target
 from perdure.records.store_rows import Usage
 from perdure.records.vector import Space, Vector
-from perdure.stores.kept_accesses import KeptAccesses, Pairs
 from perdure.stores.rows import (
     UNREADABLE,
     document_of,
@@ -33,14 +32,16 @@ from perdure.stores.rows import (
 )
 from perdure.stores.statements import Session
 
+Pairs = tuple[tuple[Instant, int], ...]  # (instant, times) of accesses, oldest first
+_LONG: Final = 8  # accesses of a memory that cost more to read again than to keep
+_MOST_ACCESSES: Final = 100_000  # that are kept, in about 10 MB
+
 
 class SqlDocuments:
     """Documents beside memories. See operations/store_protocol.py.
 
-    Args:
-        rows: Returns all rows of a routed statement: (namespace, name, **bindings).
-        has_none: Whether a shelf of a namespace is known to be empty, so that it need not be asked.
-        is_strict: Raise StoreDamaged for a document that cannot be read; otherwise it is left out with a warning.
+    ``has_none`` says that a shelf of a namespace is known to be empty, and need not be asked. If ``is_strict``, a
+    document that cannot be read raises StoreDamaged; else it is left out with a warning.
     """
 
     def __init__(
@@ -123,11 +124,8 @@ def find_by_start(
 ) -> list[str]:
     """Return the id that a text is, else ids that begin with it or whose short form does, in order.
 
-    Args:
-        text: Typed by a person; the case of hexadecimal digits does not matter.
-        statements: Each returns the ids from ``lowest`` up to ``beyond``, one by the whole id, one by the short form.
-        rows: Runs one of them.
-        limit: How many ids at most.
+    A person types it: the case of hexadecimal digits does not matter. Each of the statements returns the ids from
+    ``lowest`` up to ``beyond``, one by the whole id, one by the short form.
     """
     if not _BEGINNING.fullmatch(text):
         return []
@@ -296,3 +294,35 @@ def active_space(session: Session) -> tuple[int, Space] | None:
     """Return the space that searches use, with its number; None before the first vector."""
     rows = session.rows("active_space")
     return (int(rows[0][0]), Space(*rows[0][1:])) if rows else None
+
+
+class KeptAccesses:
+    """Accesses that no sweep has counted in yet, of the memories that have many.
+
+    Without it each recall of a memory would read all accesses since the last sweep again, and cost more than the one
+    before. It belongs to one namespace and holds for as long as the answers of ``Unchanged`` do.
+    """
+
+    def __init__(self) -> None:
+        self._pairs: dict[str, Pairs] = {}
+        self._size = 0
+
+    def find(self, ids: Sequence[str]) -> dict[str, Pairs]:
+        """Return id -> accesses of those ids that are kept."""
+        return {i: self._pairs[i] for i in ids if i in self._pairs}
+
+    def keep(self, found: Mapping[str, Pairs]) -> None:
+        """Keep what was read, where it is long."""
+        for identity, pairs in found.items():
+            if len(pairs) >= _LONG:
+                self._pairs[identity] = pairs
+                self._size += len(pairs)
+        if self._size > _MOST_ACCESSES:
+            self._pairs, self._size = {}, 0
+
+    def append(self, identity: str, at: Instant, times: int) -> None:
+        """Add an access that was written; one that is not the last in time is left to be read again."""
+        pairs = self._pairs.pop(identity, None)
+        if pairs is not None and pairs[-1][0] < at:
+            self._pairs[identity] = (*pairs, (at, times))
+            self._size += 1

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from perdure.records.canonical_json import canonical
-from perdure.records.digests import digest_of
+from perdure.records.digests import canonical, digest_of
 from perdure.records.memory import Record
 from perdure.records.plan import Row
 from perdure.stores.rows import DEFAULTS, STATE_COLUMNS, plain_value
 
-ROW: Final = "row"
-"""Key of the digest of a row among the digests of a line."""
+ROW: Final = "row"  # key of the digest of a row among the digests of a line
 _CONTENT: Final = ("speaker", "session", "task", "turn", "source", "tags", "metadata", "shown")
 _COLUMNS: Final = tuple(c for c in (*STATE_COLUMNS, *_CONTENT, "op", "key") if c != "held")
 """What the digest is of. The text has a digest of its own; holding and releasing is bookkeeping between sweeps."""

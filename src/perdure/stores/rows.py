@@ -201,12 +201,7 @@ def _brought_up(row: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def with_defaults(row: Row | None, operation: str | None = None) -> dict[str, Any] | None:
-    """Return what the line of a birth says with what it leaves out; lines of earlier versions leave nothing of it out.
-
-    Args:
-        row: The line's image.
-        operation: The operation that the line is of, if it is wanted in the row.
-    """
+    """Return what the line of a birth says with what it leaves out; lines of earlier versions leave nothing out."""
     if row is None or DIGESTS not in row or "created_ms" not in row:
         return None if row is None else dict(row)
     defaults = {**TOLD, **dict.fromkeys(BORN_AT, row["created_ms"])}
@@ -282,11 +277,6 @@ def journal_form(change: Change, operation: str, vector: bytes | None = None) ->
 
     The line of an insert is brief, because the row itself holds the rest: it has digests of that. A delete keeps
     everything, so that it can be undone.
-
-    Args:
-        change: What is written.
-        operation: The id of the operation.
-        vector: The int8 vector that an insert brings.
     """
     return _encode(change.before, brief=False), _encode(_brief(change, operation, vector), brief=change.before is None)
 
@@ -354,8 +344,7 @@ def _encoder(**more: Any) -> Callable[[Any], str]:
 _encode_brief: Final = _encoder(separators=(",", ":"))
 _encode_whole: Final = _encoder(separators=(",", ":"), default=_bytes)
 _encode_list: Final = _encoder()
-_encode_sorted: Final = _encoder(sort_keys=True)
-"""Made once: making an encoder costs as much as a short row."""
+_encode_sorted: Final = _encoder(sort_keys=True)  # made once: making an encoder costs as much as a short row
 
 
 _read_json: Final = json.JSONDecoder().raw_decode

@@ -235,7 +235,6 @@ def searchable_texts(stored: Iterable[tuple[Any, ...]]) -> dict[int, str]:
 
 
 def _columns(found: Sequence[Narrow], cosine: Mapping[int, float], bm25: Mapping[int, float]) -> CandidateColumns:
-    """Return what ranking needs of some rows."""
     if not found:
         return CandidateColumns()
     rows, ids, sessions, turns, speakers, asks, said_at = zip(*found, strict=True)

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from perdure.stores.codes import Float32s, Int8s, lengths_of
 from perdure.stores.shortlist import Mask, Positions
 
-FITTED: Final = 4096
-"""Vectors, at most, by which directions are chosen."""
+FITTED: Final = 4096  # vectors, at most, by which directions are chosen
 
 _TILE: Final = 64
 """Rows and columns of each product, and numbers of a sketch: OpenBLAS shares a product of more than 64 x 64 x 64
@@ -185,7 +184,6 @@ def _tiles(values: Float32s) -> Tiles:
 
 
 def _unit(vectors: Int8s) -> Float32s:
-    """Return vectors of length 1; one of zeros stays so."""
     lengths = lengths_of(vectors)
     lengths[lengths == 0.0] = 1.0
     return vectors.astype(np.float32) / lengths[:, None]

@@ -39,6 +39,5 @@ def restore_spaces(session: Session) -> None:
 
 
 def _of_name(name: Any) -> Space | None:
-    """Return the space of a name; None for what is no name."""
     model, dimensions, version = ["", "", "", *str(name).rsplit("/", 2)][-3:]
     return Space(model, int(dimensions), version) if dimensions.isascii() and dimensions.isdigit() else None

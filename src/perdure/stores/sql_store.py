@@ -18,9 +18,8 @@ from perdure.records.report import Entry, Operation
 from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, UpkeepState, Usage, Waiting
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
-from perdure.stores.kept_accesses import Pairs
 from perdure.stores.packing import unpacked
-from perdure.stores.reading import SqlDocuments
+from perdure.stores.reading import Pairs, SqlDocuments
 from perdure.stores.repairing import row_repairs
 from perdure.stores.rows import change_of, content_digest, entry_of, json_value, operation_of
 from perdure.stores.statements import Session, filter_parts
@@ -40,7 +39,6 @@ class SqlStore(ABC):
 
     @property
     def unreachable(self) -> tuple[str, ...]:
-        """The nodes of a cluster that do not answer; a store in one place has none."""
         return ()
 
     # --- how statements are run
@@ -79,7 +77,6 @@ class SqlStore(ABC):
         return int(self._rows(namespace, name, **bindings)[0][0])
 
     def _total(self, namespace: str | None, name: str, /, **bindings: Any) -> int:
-        """Return a count of one namespace, or of all."""
         if namespace is not None:
             return self._number(namespace, f"{name}_of", **bindings)
         return sum(int(n) for (n,) in self._everywhere(name, **bindings))
@@ -92,7 +89,6 @@ class SqlStore(ABC):
         )
 
     def _plain(self, place: str) -> str:
-        """Return a namespace as callers know it."""
         return place.removeprefix(self.prefix)
 
     # --- leases
@@ -271,19 +267,16 @@ class SqlStore(ABC):
     # --- copies that are not finished
 
     def unfinished(self) -> str:
-        """Return which copy or import into the empty store has begun and not ended; empty for none."""
         rows = self._global("meta", key=_UNFINISHED + self.prefix)
         return str(rows[0][0]) if rows else ""
 
     def mark_unfinished(self, work: str) -> None:
-        """Say that a copy or import has begun, or with an empty text that it has ended."""
         key = _UNFINISHED + self.prefix
         self._admin(lambda s: s.run("set_meta", key=key, value=work) if work else s.run("clear_meta", key=key))
 
     # --- damage
 
     def repairs(self, namespace: str, ids: Sequence[str], operation: str, sources: RepairSources) -> list[Change]:
-        """Return the changes that make memories what the journal says, as the protocol says."""
         return self._read(namespace, lambda s: row_repairs(s, namespace, ids, operation, sources))
 
     # --- the journal
@@ -392,7 +385,6 @@ def _add_space(session: Session, space: Space, *, activate: bool) -> None:
 
 
 def _prepare_space(session: Session, space: Space) -> None:
-    """Make a space known."""
     while session.value("space_of", name=space.name) is None:  # another process may have taken the number
         session.run(
             "insert_space", name=space.name, model=space.model, dimensions=space.dimensions, version=space.version

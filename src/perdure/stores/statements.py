@@ -82,15 +82,8 @@ def with_columns(
 
     A slot ``{sets:PATTERN}`` or ``{after:PATTERN}`` repeats its pattern for the columns that are set,
     ``{tests:PATTERN}`` or ``{before:PATTERN}`` for those that are compared. ``COLUMN`` stands for the name, ``TYPE``
-    for its SQL type.
-
-    Args:
-        engine: Whose registry.
-        name: The statement.
-        columns: The columns that are set.
-        checked: The columns whose value before is compared.
-        news: The name of a part that is set besides, or nothing.
-        types: SQL types of columns, where the engine's statement asks for them.
+    for its SQL type. ``checked`` are columns whose value before is compared, ``news`` names a part that is set besides,
+    ``types`` are SQL types where the engine's statement asks for them.
     """
     type_of = dict(types)
 
@@ -154,20 +147,10 @@ class Session(Protocol):
         """Run a statement whose answer does not matter."""
 
     def rows(self, name: str, parts: tuple[str, ...] | None = None, /, **bindings: Any) -> list[tuple[Any, ...]]:
-        """Return all rows of a statement.
-
-        Args:
-            name: In the registry.
-            parts: Conditions of the registry that fill the slot ``{filters}``.
-            bindings: Values.
-        """
+        """Return all rows of a statement. ``parts`` are conditions of the registry that fill the slot ``{filters}``."""
 
     def several(self, *calls: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of statements that do not need each other's answers; a server is asked them all at once.
-
-        Args:
-            calls: (name, values) of each.
-        """
+        """Return the rows of statements that do not need each other's answers; a server is asked them all at once."""
 
     def value(self, name: str, /, **bindings: Any) -> Any:
         """Return the one value of a statement, None where there is no row."""

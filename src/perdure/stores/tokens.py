@@ -13,10 +13,7 @@ from perdure.stores.statements import Session
 class SqlTokens:
     """Tokens by the hash of their secret. See operations/token_store.py.
 
-    Args:
-        rows: Returns all rows of a statement about no namespace: (name, **bindings).
-        write: Runs a transaction that writes what belongs to no namespace.
-        place: The prefix of the store's namespaces: tokens of another one are not seen.
+    ``place`` is the prefix of the store's namespaces: tokens of another one are not seen.
     """
 
     def __init__(

@@ -14,8 +14,7 @@ from perdure.records.vector import Space
 from perdure.stores.packing import unpacked
 from perdure.stores.rows import UNREADABLE, json_value, unreadable
 
-LARGE: Final = 4_000_000
-"""Bytes of text that one page holds, about: a page is one transaction, and in memory at once."""
+LARGE: Final = 4_000_000  # bytes of text that one page holds, about: a page is one transaction, and in memory at once
 
 _LEAST: Final = -(2**62)
 _KEYS: Final[dict[str, tuple[tuple[str, int | str], ...]]] = {
@@ -41,12 +40,7 @@ _TARGETS: Final = {
 
 
 class SqlTransfer(ABC):
-    """Rows of one store, page by page. See operations/store_protocol.py.
-
-    Args:
-        rows: Returns all rows of a routed statement: (namespace, name, **bindings).
-        shared: Returns all rows of a statement about no namespace: (name, **bindings).
-    """
+    """Rows of one store, page by page. See operations/store_protocol.py."""
 
     def __init__(
         self, rows: Callable[..., list[tuple[Any, ...]]], shared: Callable[..., list[tuple[Any, ...]]]

@@ -91,7 +91,6 @@ def _next_operations(session: Session, until: Instant, after: str) -> list[Row]:
 
 
 def _lines(session: Session, operations: Sequence[str]) -> dict[str, list[_Line]]:
-    """Return operation -> its lines in their order."""
     found: dict[str, list[_Line]] = {}
     for operation, *values in session.rows("lines_of_operations", operations=list(operations)):
         some = found.setdefault(operation, [])

@@ -15,8 +15,7 @@ import numpy as np
 
 from perdure.formulas.fusion import idf
 
-MOST_WORDS: Final = 12
-"""The rarest so many words of a query are searched; fewer cost recall, more cost time."""
+MOST_WORDS: Final = 12  # the rarest so many words of a query are searched; fewer cost recall, more cost time
 
 MOST_MATCHES: Final = 4000
 """So many memories are scored at most, counted word by word from the rarest on: each costs 2 microseconds, however
@@ -68,11 +67,8 @@ def near_spellings(stem: str, stems: Sequence[str]) -> list[str]:
     """Return the words of an index that an unknown one may be misspelt from, nearest first, or be the beginning of.
 
     A letter more or less, another one, or two in another order are one slip. Words with digits are codes, and in
-    scripts without spaces every letter is a word: they have none.
-
-    Args:
-        stem: As the index would have it.
-        stems: Stems of the index that begin with the same two letters, in order.
+    scripts without spaces every letter is a word: they have none. ``stems`` of the index begin with the same two
+    letters, in order.
     """
     if len(stem) < SHORTEST or any(not c.isalpha() or c >= UNSPACED for c in stem):
         return []
@@ -93,10 +89,7 @@ def worth_searching(terms: Sequence[Term]) -> list[Term]:
 def coverage(terms: Sequence[Term], texts: Sequence[AbstractSet[str]], total: int) -> tuple[float, int]:
     """Return the largest share of the query's rarity that one text holds, and the most words of it.
 
-    Args:
-        terms: The query's words.
-        texts: The stems of each text.
-        total: How many memories the counts of the words are of.
+    ``total`` is how many memories the counts of the words are of.
     """
     if not terms or not texts:
         return 0.0, 0

@@ -44,8 +44,7 @@ Panel = Literal[
 
 REQUIRED: Final = inspect.Parameter.empty
 _OF_AGENTS: Final[frozenset[Panel]] = frozenset(("Store", "Feedback", "Facts", "Tasks and sessions"))
-PROFILES: Final = ("agent", "lifecycle", "full")
-"""The MCP profiles, each of which holds the tools of those before it."""
+PROFILES: Final = ("agent", "lifecycle", "full")  # the MCP profiles, each of which holds the tools of those before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +292,6 @@ _PLAIN: Final[Mapping[Any, Kind]] = {str: "text", int: "integer", float: "number
 
 
 def _kind(base: Any) -> tuple[Kind, bool, tuple[str, ...]]:
-    """Return what a type takes, whether None is part of it, and its choices."""
     if base in _PLAIN:
         return _PLAIN[base], False, ()
     origin, inside = get_origin(base), get_args(base)

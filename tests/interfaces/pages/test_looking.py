@@ -11,7 +11,7 @@ from conftest import HARSH, tables
 from interfaces.pages.browsing import words
 from perdure.interfaces import pages
 from perdure.interfaces.pages import overview, page_request
-from perdure.interfaces.pages.curves import curves
+from perdure.interfaces.pages.memories import curves
 from perdure.interfaces.pages.overview import sentence
 from perdure.records.instant import DAY_MS, to_instant
 from perdure.rules.alerts import find_alerts

@@ -122,7 +122,6 @@ class Commands(TyperGroup):
 
 
 def _report_error(error: Exception, *, as_json: bool) -> Exit:
-    """Print an error and return its exit code."""
     if isinstance(error, PerdureError):
         return _report_refusal(error, as_json=as_json)
     if isinstance(error, _UsageError):

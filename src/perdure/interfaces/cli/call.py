@@ -143,7 +143,6 @@ class Call:
 
 
 def _content(memory: Memory, identity: str) -> str:
-    """Return the words of a memory, hidden or not; none where it is gone."""
     item = memory.get(identity, include_archived=True)
     return item.content if item else ""
 

@@ -186,7 +186,6 @@ def command_of(declared: Verb, step: Step | None = None) -> Callable[..., Exit]:
 
 
 def _namespace(call: Call, declared: Verb, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the namespace as a verb takes it."""
     if call.namespace is None and "namespace" in declared.required - arguments.keys():
         remedy = "Pass --namespace NAME, 'team/*', or '*' for all."
         raise InvalidInput(f"{declared.command} needs a namespace.", remedy=remedy)

@@ -116,7 +116,6 @@ def import_(
 
 
 def _longest_line(policy: Policy) -> int:
-    """Return the longest line of an export under a policy's limits, in bytes."""
     sizes = policy.limits.content_bytes + policy.limits.metadata_bytes
     return export_files.LONGEST + _LONGEST_ESCAPE * sizes
 

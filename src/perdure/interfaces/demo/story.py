@@ -15,7 +15,7 @@ from rich.table import Table
 from perdure import compose
 from perdure.interfaces.demo.history import FOLLOWED, NAMESPACE, SimulatedClock, SimulatedLife, live, notes, sessions
 from perdure.interfaces.demo.plots import page
-from perdure.interfaces.files.atomic_file import atomic_file
+from perdure.interfaces.files.named_file import atomic_file
 from perdure.interfaces.views.journal import operation_text, reason_text
 from perdure.knowledge.records.results import FactLine
 from perdure.memory import Memory

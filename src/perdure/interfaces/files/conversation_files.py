@@ -131,7 +131,6 @@ def read_messages(
 
 
 def _sample(lines: Iterator[InputLine]) -> list[InputLine]:
-    """Return the first lines of a file."""
     first: list[InputLine] = []
     size = 0
     for line in lines:
@@ -231,7 +230,6 @@ def _read_lines(stream: IO[bytes], source: InputSource) -> Iterator[InputLine]:
 
 
 def _decode(raw: bytes, number: int, start: int, source: InputSource) -> str:
-    """Decode a line that begins at a byte of the file."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
-from perdure.interfaces.files.atomic_file import atomic_file, check_target
-from perdure.interfaces.files.named_file import is_shells_pipe, open_named
+from perdure.interfaces.files.named_file import atomic_file, check_target, is_shells_pipe, open_named
 from perdure.records.bounded_json import JsonTooLarge, parse_json
 from perdure.records.errors import InvalidInput, NotFound, StoreError
 from perdure.records.transfer import Line

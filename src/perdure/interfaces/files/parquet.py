@@ -18,11 +18,7 @@ _UNPACKED, _PACKED = 2, 3  # fields of a page's header
 
 
 def unpacked_size(file: IO[bytes], column: Any) -> int:
-    """Return how many bytes the pages of one column of a row group unpack to.
-
-    Args:
-        file: The Parquet file.
-        column: What the file's end says of where they are: ``ColumnChunkMetaData`` of pyarrow.
+    """Return how many bytes the pages of a column, as pyarrow's ``ColumnChunkMetaData`` has them, unpack to.
 
     Raises:
         ValueError: There are no such pages.

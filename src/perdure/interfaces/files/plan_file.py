@@ -8,8 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from perdure.interfaces.files.atomic_file import atomic_file, check_target
-from perdure.interfaces.files.named_file import open_named
+from perdure.interfaces.files.named_file import atomic_file, check_target, open_named
 from perdure.records.bounded_json import JsonTooLarge, parse_json
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.plan import Plan

@@ -34,8 +34,6 @@ def looks_like_dialogue(lines: Sequence[InputLine]) -> bool:
 
 @dataclass(slots=True)
 class _Block:
-    """Lines that are gathered until the message ends."""
-
     source: InputSource
     lines: list[str] = field(default_factory=list)
     first: int = 0

@@ -12,8 +12,7 @@ from perdure.records.memory import Message
 
 SetZone = Callable[[datetime], datetime]  # gives a zone to a time that has none
 
-LONGEST: Final = 16 * 1024 * 1024
-"""The longest line, paragraph or code block that is read, in bytes or characters."""
+LONGEST: Final = 16 * 1024 * 1024  # the longest line, paragraph or code block that is read, in bytes or characters
 
 
 @dataclass(frozen=True, slots=True)

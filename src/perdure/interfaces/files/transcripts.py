@@ -29,8 +29,7 @@ _WRITTEN_BY_AGENT: Final = (
 _ADDED_TAGS: Final = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
 """Tags around what Claude Code and editors add to a user's words."""
 _SYNTHETIC_MODEL: Final = "<synthetic>"  # the model's name where Claude Code itself writes in its place
-_LATEST_SECONDS: Final = 1e11
-"""Larger epoch numbers are milliseconds: as seconds they would lie beyond the year 5100."""
+_LATEST_SECONDS: Final = 1e11  # larger epoch numbers are milliseconds: as seconds they would lie beyond the year 5100
 
 
 def is_claude_code(text: str) -> bool:

@@ -216,12 +216,7 @@ def report_line(text: str) -> str:
 
 
 def main(words: Sequence[str], text: str | None = None) -> None:
-    """Run a hook from a command line.
-
-    Args:
-        words: Those after ``perdure hook``.
-        text: The input, where it was read already.
-    """
+    """Run a hook from the words of a command line that follow ``perdure hook``."""
     parser = argparse.ArgumentParser(prog="perdure hook", description="Run a hook of a coding agent.")
     parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=f"one of {', '.join(EVENTS)}")
     parser.add_argument("--store", help="the store's file, or postgresql://...")

@@ -24,8 +24,7 @@ from perdure.records.errors import PerdureError
 if TYPE_CHECKING:  # it loads numpy and SQLite
     from perdure.records.policy import Policy
 
-RETRY_SECONDS: Final = 60.0
-"""How often a server looks whether the one that answers hooks has ended."""
+RETRY_SECONDS: Final = 60.0  # how often a server looks whether the one that answers hooks has ended
 
 _LONGEST_PATH: Final = 100  # bytes; the system takes 104 to 108
 _LONGEST_CALL: Final = 8 * running_server.LONGEST_INPUT
@@ -135,7 +134,6 @@ class HookAnswering:
             raise _WorkAloneError
 
     def _reply_to(self, call: Mapping[str, Any]) -> dict[str, object]:
-        """Do what the hook does, and return what it prints and reports."""
         from perdure.compose import load_policy  # noqa: PLC0415  # numpy and SQLite load here
         from perdure.compose import open as open_memory  # noqa: PLC0415  # as above
         from perdure.interfaces.hooks.agent_hooks import answer_hook, report_line  # noqa: PLC0415  # start-up time
@@ -201,7 +199,6 @@ def _bind(path: str) -> socket.socket | None:
 
 
 def _is_taken(path: str) -> bool:
-    """Return whether another server answers there, or something else has the name."""
     try:
         status = os.lstat(path)
     except OSError:

@@ -49,10 +49,6 @@ class HookInput:
 def parse_hook_input(text: str, event: str) -> HookInput:
     """Parse the input of a hook. Other fields are ignored, so that a newer agent does not break it.
 
-    Args:
-        text: The JSON of standard input.
-        event: The event as the command names it.
-
     Raises:
         InvalidInput: It is not a JSON object, is too long or of another event, has no session, or a field has another
             type than it should have.
@@ -74,9 +70,6 @@ def render_hook_output(event: str, context: str | None, system_message: str | No
         context: Words for the model; left out where the event has no room for them, cut at the end of a line where
             they are longer than the agent shows.
         system_message: Words for the user; left out at SessionEnd, where nobody sees them.
-
-    Raises:
-        InvalidInput: There is no such event.
     """
     _check_event(event)
     answer: dict[str, Any] = {}

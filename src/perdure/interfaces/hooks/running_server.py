@@ -23,10 +23,8 @@ from collections.abc import Mapping, Sequence
 
 ANSWERED = ("SessionStart", "UserPromptSubmit", "TaskCompleted", "SessionEnd")
 """Events that a server answers: those that the agent waits for. The others make vectors."""
-TAKEN = b"\n"
-"""What a server sends once it has taken a call; what it prints and reports follows."""
-LONGEST_INPUT = 16 * 1024 * 1024
-"""Characters of a hook's input; a prompt may hold a pasted file."""
+TAKEN = b"\n"  # what a server sends once it has taken a call; what it prints and reports follows
+LONGEST_INPUT = 16 * 1024 * 1024  # characters of a hook's input; a prompt may hold a pasted file
 
 _TAKE_SECONDS = 0.3
 _ANSWER_SECONDS = {"SessionStart": 5.0, "UserPromptSubmit": 3.0}
@@ -103,9 +101,6 @@ def is_ours(peer: socket.socket) -> bool:
 
 def answer(words: Sequence[str]) -> tuple[bool, str | None]:
     """Have a server answer a hook, and print what it says.
-
-    Args:
-        words: Those after ``perdure hook``.
 
     Returns:
         Whether it has, and the hook's input as far as it was read already.

@@ -21,8 +21,7 @@ from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSourc
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Message
 
-_FINGERPRINT_BYTES: Final = 1024
-"""Bytes at the beginning of the file, and before the mark, by which it is known again."""
+_FINGERPRINT_BYTES: Final = 1024  # bytes at the beginning of the file, and before the mark, by which it is known again
 _PIECE: Final = 1024 * 1024
 _MOST: Final = 64 * 1024 * 1024
 _PARTS: Final = 3
@@ -100,7 +99,6 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _matches(file: BinaryIO, mark: Mark) -> bool:
-    """Whether the file still is what the mark was made in."""
     return os.fstat(file.fileno()).st_size >= mark.bytes and _fingerprint(file, mark.bytes) == mark.fingerprint
 
 
@@ -130,7 +128,6 @@ def _whole_lines(file: BinaryIO, most: int) -> Iterator[tuple[bytes | None, int]
 
 
 def _parse_line(raw: bytes | None, number: int, path: Path) -> list[Message]:
-    """Return the message of a line, or nothing."""
     if raw is None:
         return []
     line = InputLine(number, raw.decode("utf-8", "replace").rstrip("\r\n"))

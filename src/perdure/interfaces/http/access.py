@@ -38,8 +38,7 @@ _ANONYMOUS_PATHS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
 _OPEN_PATHS: Final = frozenset(("/login", *_ANONYMOUS_PATHS))
 _OPEN_FOLDER: Final = "/static/"
 _SCHEME: Final = "bearer "
-WAIT: Final = {"retry-after": str(TRIES_SECONDS)}
-"""A header for an address from which too many wrong tokens came."""
+WAIT: Final = {"retry-after": str(TRIES_SECONDS)}  # a header for an address from which too many wrong tokens came
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +58,7 @@ _PROGRAM: Final = Principal(None, "")
 
 
 class Keyring:
-    """Finds out what a token allows. Thread-safe; answers are kept for a moment.
-
-    Args:
-        get_memory: Returns the open memory.
-    """
+    """Finds out what a token allows. Thread-safe; answers are kept for a moment."""
 
     def __init__(self, get_memory: Callable[[], Memory]) -> None:
         self._get_memory = get_memory
@@ -145,15 +140,9 @@ class Access:
     """Sets ``request.state.memory`` and ``request.state.principal``; both are None for whoever is not known.
 
     A wrong token is refused for every path but the anonymous ones, and whoever has none for every path but those that
-    hold nothing of the store: a path that is added later is closed until it is named here.
-
-    Args:
-        app: What is wrapped.
-        get_memory: Returns the open memory.
-        keyring: Finds out what a token allows.
-        sessions: Knows the token behind a browser's cookie.
-        page_of: Returns the page that shows an error to a person, below a path where the pages are mounted.
-        logged_out: Returns the page for a person who has sent a form and is not known.
+    hold nothing of the store: a path that is added later is closed until it is named here. ``page_of`` returns the page
+    that shows an error to a person, below the path where the pages are mounted; ``logged_out`` the one for a person who
+    has sent a form and is not known.
     """
 
     def __init__(
@@ -262,7 +251,6 @@ class Access:
 
 
 def _is_person(scope: Scope) -> bool:
-    """Whether a browser asks for a page."""
     accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
     return b"text/html" in accepts and not scope["path"].startswith(MACHINES)
 
@@ -278,20 +266,12 @@ def is_open(path: str) -> bool:
 
 
 def memory_for(request: Request) -> Memory:
-    """Return the memory of a request.
-
-    Raises:
-        RequestRefused: It has no token, and one is needed.
-    """
+    """Return the memory of a request."""
     return memory_of(request.scope)
 
 
 def memory_of(scope: Scope) -> Memory:
-    """Return the memory of a request by its scope.
-
-    Raises:
-        RequestRefused: It has no token, and one is needed.
-    """
+    """Return the memory of a request by its scope."""
     memory: Memory | None = scope["state"]["memory"]
     if memory is None:
         raise unauthorized("A token is needed.")

@@ -23,8 +23,7 @@ LINES: Final = "application/x-ndjson"
 _DIGEST_BYTES: Final = 16
 _DIGITS: Final = 4
 _WEAK: Final = "W/"
-_TAG: Final = re.compile(r'"[^"]*"')
-"""An ETag without what says that it is weak."""
+_TAG: Final = re.compile(r'"[^"]*"')  # an ETag without what says that it is weak
 _WHOLE: Final = ((b"cache-control", b"no-store"), (b"content-type", JSON.encode()))
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _PRIVATE: Final = "private, no-cache"  # a cache may keep it for its one user, and asks each time
@@ -47,13 +46,7 @@ class Payload:
 
 
 def answer_of(verb: Verb, result: Any, *, tagged: bool) -> Payload:
-    """Return the answer that holds a result as one JSON object.
-
-    Args:
-        verb: Which returned it.
-        result: As it returned it.
-        tagged: Whether the answer may be asked for again, and needs an ETag: that is as much work as its JSON.
-    """
+    """Return the answer that holds a result as one JSON object; an ETag, if ``tagged``, is as much work as its JSON."""
     data = as_object(result, verb.items)
     etag = _etag(_without_moment(result, data)) if tagged and verb.reads else ""
     return Payload(json_bytes(data), etag=etag, operation=operation_of(verb, result), hits=hits_of(result))
@@ -109,10 +102,7 @@ def wants_lines(headers: Mapping[str, str]) -> bool:
 def response_of(answer: Payload, method: str, headers: Mapping[str, str]) -> Response:
     """Return the response of an answer: 304 without a body where the client has it already.
 
-    Args:
-        answer: The answer.
-        method: Of the request.
-        headers: Of the request, by lower-case names.
+    The names of ``headers`` are in lower case.
     """
     if answer.media != JSON:
         return Response(answer.body, media_type=answer.media, headers={"cache-control": "no-store"})

@@ -47,11 +47,9 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
 
 PAGES = "perdure.interfaces.pages"
-PAGES_SECONDS: Final = 2.0
-"""When the pages load, after the start: the first calls come at once."""
+PAGES_SECONDS: Final = 2.0  # when the pages load, after the start: the first calls come at once
 _PAGE: Final = "perdure.page"  # the route of a page, in the scope of its request
-READY_SECONDS: Final = 1.0
-"""How long it holds that the service is ready: anybody may ask."""
+READY_SECONDS: Final = 1.0  # how long it holds that the service is ready: anybody may ask
 _NOT_EVERYWHERE = NotAllowed(
     "Metrics need a token for all namespaces.",
     remedy="Use such a token: `perdure token create --role reader --namespace '*' --actor NAME` makes one.",
@@ -60,13 +58,7 @@ _CACHEABLE = {"cache-control": "private, max-age=300"}
 
 
 def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shared | None = None) -> Starlette:
-    """Return the service over an open memory.
-
-    Args:
-        get_memory: Returns the open memory; the caller closes it.
-        settings: Hosts and limits.
-        shared: What holds over all processes of the service; None where it is the only one.
-    """
+    """Return the service over an open memory, which the caller closes; ``shared`` is None in the only process."""
     shared = shared or Shared(settings.rate)
     limits = CallLimits.of(settings, shared)
     get_memory().watch(limits.watch)
@@ -186,7 +178,6 @@ class Pages(BaseRoute):
 
 
 def _pages(sessions: Sessions) -> list[BaseRoute]:
-    """Return the routes of the pages, where they are installed."""
     return [] if find_spec(PAGES) is None else [Pages(sessions)]
 
 
@@ -226,7 +217,6 @@ def _schema_endpoint() -> Callable[[Request], Response]:
 
 
 async def _alive(_request: Request) -> Response:
-    """Say that the process answers; it asks nothing of the store."""
     return Response(b'{"status":"ok"}', media_type=JSON, headers={"cache-control": "no-store"})
 
 
@@ -251,7 +241,6 @@ def _readiness(get_memory: Callable[[], Memory]) -> Callable[[Request], Any]:
 
 
 def _problem_of_refusal(request: Request, error: Exception) -> Response:
-    """Return what the framework refuses as a problem."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     remedies = {
         404: "See /openapi.json for the routes.",

@@ -36,12 +36,7 @@ class CallEnd:
 def note_call(observed: Observed, end: CallEnd, *, scope: Scope, method: str, status: int | None = None) -> None:
     """Count a call, and write it to the log.
 
-    Args:
-        observed: What counts.
-        end: How the call ended.
-        scope: Of its request.
-        method: The method of its request; MCP for a tool.
-        status: Of its response, which needs no line of its own then; a tool has none.
+    ``method`` is MCP for a tool. A response with a ``status`` needs no line of its own then; a tool has none.
     """
     if end.hits is not None:
         observed.recalled(end.hits)
@@ -64,11 +59,7 @@ def note_call(observed: Observed, end: CallEnd, *, scope: Scope, method: str, st
 def note_response(observed: Observed, is_route: Callable[[str], bool], scope: Scope, status: int) -> None:
     """Count an answer; where a request is refused or fails and the log has no line of its call, write one.
 
-    Args:
-        observed: What counts.
-        is_route: Whether a path is that of a route. Others may hold anything, and are not written down.
-        scope: Of the request.
-        status: Of the answer.
+    Paths that are no route's may hold anything, and are not written down.
     """
     observed.response(status)
     if status < _LEAST_REFUSED or not is_logged():

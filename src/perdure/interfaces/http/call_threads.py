@@ -17,8 +17,6 @@ T = TypeVar("T")
 
 
 class _Call:
-    """A call that waits for a thread, or runs in one."""
-
     __slots__ = ("answer", "begun", "context", "loop", "work")
 
     def __init__(self, work: Callable[[], Any]) -> None:
@@ -28,8 +26,7 @@ class _Call:
         self.answer: asyncio.Future[Any] = self.loop.create_future()
 
 
-_IN_TURN: Final = object()
-"""In the queue: a thread is to run the calls that wait for their turn."""
+_IN_TURN: Final = object()  # in the queue: a thread is to run the calls that wait for their turn
 
 
 class CallThreads:
@@ -41,10 +38,6 @@ class CallThreads:
     Calls in turn run one at a time and one after the other in the same thread; one that waits for a model lets others
     run meanwhile. They are recalls of one file, which would stop each other at its connection and at Python's lock many
     times in each recall: in eight threads at once they take a tenth more CPU.
-
-    Args:
-        threads: How many calls run at once.
-        waiting: How many more may wait.
     """
 
     def __init__(self, threads: int, waiting: int) -> None:
@@ -58,12 +51,7 @@ class CallThreads:
         self.taken = 0  # calls that run or wait
 
     async def run(self, work: Callable[[], T], seconds: float, *, in_turn: bool = False) -> T:
-        """Run a call and return what it returns.
-
-        Args:
-            work: The call.
-            seconds: How long it is waited for.
-            in_turn: Whether it runs only while no other call in turn does.
+        """Run a call and return what it returns, after ``seconds`` at most.
 
         Raises:
             RequestRefused: Too many are waiting, or it took too long.
@@ -87,7 +75,6 @@ class CallThreads:
             late.cancel()
 
     def _serve(self) -> None:
-        """Run calls, one after the other, in a thread."""
         while (call := self._queue.get()) is not None:
             if call is _IN_TURN:
                 self._run_in_turn()
@@ -164,7 +151,6 @@ class CallThreads:
             call.answer.set_exception(error)
 
     def _give_up(self, call: _Call, seconds: float) -> None:
-        """Stop waiting for a call."""
         if call.answer.done():
             return
         if self._begins(call):
@@ -189,11 +175,7 @@ class CallThreads:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Count as a call for the length of a block.
-
-        Raises:
-            RequestRefused: Too many are waiting.
-        """
+        """Count as a call for the length of a block."""
         self._check_room()
         self.taken += 1
         try:

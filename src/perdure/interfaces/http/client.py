@@ -182,7 +182,6 @@ class Transport:
 
 
 def _read_events(answer: http.client.HTTPResponse, progress: Progress) -> tuple[int, str, bytes]:
-    """Report the progress of a call, and return the answer that comes last."""
     name = b""
     for line in answer:
         if line.startswith(b"event: "):

@@ -9,10 +9,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 
-HEAD_SECONDS: Final = 10.0
-"""How long a client may take to send a request line and its headers."""
-HEAD_BYTES: Final = 64 << 10
-"""How much of a head is kept while its end has not come."""
+HEAD_SECONDS: Final = 10.0  # how long a client may take to send a request line and its headers
+HEAD_BYTES: Final = 64 << 10  # how much of a head is kept while its end has not come
 STALL_SECONDS: Final = 30.0
 """How long a client may take to make room for more of an answer, about 64 kB: a slower one is cut off."""
 READ_SECONDS: Final = 60.0

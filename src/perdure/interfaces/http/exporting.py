@@ -22,18 +22,13 @@ from perdure.records.errors import PerdureError
 from perdure.verbs.arguments import refuse_unknown
 
 PATH: Final = "/v1/export"
-AT_ONCE: Final = 2
-"""Exports that are read at once; more are refused: each holds a page of rows."""
+AT_ONCE: Final = 2  # exports that are read at once; more are refused: each holds a page of rows
 _NAMESPACE: Final = "namespace"
 _NAME: Final = {"content-disposition": 'attachment; filename="perdure-export.jsonl"'}
 
 
 class Exports:
-    """Answers the requests for exports.
-
-    Args:
-        limits: What the service shares.
-    """
+    """Answers the requests for exports."""
 
     def __init__(self, limits: CallLimits) -> None:
         self._limits = limits
@@ -57,6 +52,5 @@ class Exports:
         return LineStream(chain((first,), chunks), self._streams, _NAME, partial(self._note, request.scope, began))
 
     def _note(self, scope: Scope, began: float, status: int, error: Exception | None) -> None:
-        """Count an export like a call of a verb, and write it to the log."""
         end = CallEnd("export", monotonic() - began, error=type(error).__name__ if error else None)
         note_call(self._limits.observed, end, scope=scope, method=scope["method"], status=status)

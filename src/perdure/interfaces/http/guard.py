@@ -41,12 +41,7 @@ class RequestGuard:
     """Refuses requests that name another host or come from another site, and adds security headers to all answers.
 
     Against DNS rebinding, forged requests of other sites, and framing. What is wrapped sees only requests for this
-    service.
-
-    Args:
-        app: What is wrapped.
-        settings: Hosts and limits.
-        note: Is called with the request's scope and the status of each answer, before that is sent.
+    service. ``note`` is called with the scope and the status of each answer, before that is sent.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, note: Callable[[Scope, int], None]) -> None:

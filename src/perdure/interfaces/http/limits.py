@@ -45,11 +45,7 @@ class CallLimits:
         return cls(settings, threads, shared, Observed(settings.file), lists, _tracing(settings))
 
     async def check_rate(self, caller: str) -> None:
-        """Count a call.
-
-        Raises:
-            RequestRefused: The caller has made too many.
-        """
+        """Count a call."""
         rate = self.settings.rate
         if rate and caller and (wait := await self.shared.take(caller)):
             raise RequestRefused(

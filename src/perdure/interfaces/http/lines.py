@@ -30,10 +30,7 @@ _CHUNK: Final = 64 << 10  # bytes that are made at once, about
 def lines_of(verb: Verb, items: Iterable[Any], seconds: float | None) -> Payload:
     """Return the items of a verb's list as an answer: whole where it is short or cannot be read again, else its begin.
 
-    Args:
-        verb: Which returned it.
-        items: What is in it.
-        seconds: How long making its lines may take in all; None for no limit.
+    Making its lines may take ``seconds`` in all; None for no limit.
     """
     chunks = limit_time(chunks_of(map(as_json, items)), seconds)
     if not verb.reads:
@@ -56,11 +53,7 @@ def chunks_of(lines: Iterable[Any]) -> Iterator[bytes]:
 
 
 def limit_time(chunks: Iterator[bytes], seconds: float | None) -> Iterator[bytes]:
-    """Yield chunks while making them takes at most so many seconds in all; what the client takes does not count.
-
-    Raises:
-        DeadlineExceeded: It takes longer.
-    """
+    """Yield chunks while making them takes at most so many seconds in all; what the client takes does not count."""
     left = seconds
     while left is None or left > 0:
         began = monotonic()
@@ -81,13 +74,7 @@ def limit_time(chunks: Iterator[bytes], seconds: float | None) -> Iterator[bytes
 
 
 class Streams:
-    """Counts what is sent at once, and reads it in a few threads of its own: it takes none from calls.
-
-    Args:
-        noun: Names them in the message of a refusal.
-        most: How many are sent at once; each holds a page of rows.
-        threads: How many are read at once.
-    """
+    """Counts what is sent at once, and reads it in a few threads of its own: it takes none from calls."""
 
     def __init__(self, noun: str, most: int, threads: int) -> None:
         self._noun, self._most, self._threads = noun, most, threads
@@ -102,11 +89,7 @@ class Streams:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Count as one for the length of a block.
-
-        Raises:
-            RequestRefused: So many are being sent already.
-        """
+        """Count as one for the length of a block."""
         if self._open >= self._most:
             raise RequestRefused(
                 503,
@@ -124,14 +107,8 @@ class Streams:
 class LineStream(StreamingResponse):
     """Lines of JSON that are read while they are sent.
 
-    What fails midway is in a last line, ``{"problem": …}``, and the connection is cut, so that nobody takes what
-    came for all there is.
-
-    Args:
-        chunks: Of lines; the first was made already.
-        streams: Where it is counted.
-        headers: Of the answer.
-        on_end: Is called when it ends, with the status and the error, if anything failed.
+    What fails midway is in a last line, ``{"problem": …}``, and the connection is cut, so that nobody takes what came
+    for all there is. ``on_end`` is called when it ends, with the status and the error, if anything failed.
     """
 
     def __init__(

@@ -26,10 +26,7 @@ _log = logging.getLogger(__name__)
 def frame(number: int, name: str | None, value: Any) -> bytes:
     """Return a message: a question by its name, or the answer to one, which has none.
 
-    Args:
-        number: Names the question; 0 where no answer is wanted.
-        name: What is asked; None in an answer, and empty where no answer could be found.
-        value: The arguments, or the answer.
+    ``number`` is 0 where no answer is wanted; ``name`` is empty in an answer that could not be found.
     """
     text = json.dumps([number, name, value]).encode()
     return len(text).to_bytes(_LENGTH, "big") + text
@@ -43,13 +40,7 @@ def read_message(end: socket.socket) -> Any:
 
 
 class Link:
-    """One end of a pair of sockets.
-
-    Args:
-        reader: Of the sockets' end.
-        writer: The same.
-        answers: What the other end may ask, by its name.
-    """
+    """One end of a pair of sockets; ``answers`` has what the other end may ask, by its name."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: Answers) -> None:
         self._reader, self._writer, self._answers = reader, writer, answers
@@ -68,12 +59,7 @@ class Link:
         self._writer.write(frame(0, name, arguments))
 
     async def ask(self, name: str, *arguments: Any, seconds: float | None = _SECONDS) -> Any:
-        """Ask the other end.
-
-        Args:
-            name: What is asked.
-            arguments: Of the question.
-            seconds: How long the answer may take; None for no limit.
+        """Ask the other end; the answer may take ``seconds``, None for no limit.
 
         Raises:
             RequestRefused: The other end is gone, failed, or has not answered in time.
@@ -141,12 +127,7 @@ def _service_ending() -> RequestRefused:
 
 
 class SharedByLink(Shared):
-    """Asks the supervisor, which keeps it for all workers; without it the process ends in order.
-
-    Args:
-        end: Of the sockets to the supervisor.
-        secret: Signs cookies; that of all workers.
-    """
+    """Asks the supervisor, which keeps it for all workers; without it the process ends in order."""
 
     _link: Link
 
@@ -172,11 +153,9 @@ class SharedByLink(Shared):
                 await listens
 
     async def take(self, caller: str) -> float:
-        """Ask ``Shared.take``."""
         return float(await self._link.ask("take", caller))
 
     async def begin(self, key: str, digest: str, namespace: str) -> Begun:
-        """Ask ``Shared.begin``."""
         # The first call with the key may run long.
         state, answer = await self._link.ask("begin", key, digest, namespace, seconds=None)
         if answer is not None:
@@ -185,36 +164,29 @@ class SharedByLink(Shared):
         return state, answer
 
     async def end(self, key: str, answer: Any) -> None:
-        """Ask ``Shared.end``."""
         if answer is not None:
             answer = [answer.body.decode(), answer.media, answer.etag, answer.operation, answer.hits, answer.erased]
         with suppress(RequestRefused):  # the service is ending: the call was made, and its client has the answer
             await self._link.ask("end", key, answer)
 
     async def forget(self, namespace: str) -> None:
-        """Ask ``Shared.forget``."""
         with suppress(RequestRefused):  # the service is ending, and its answers with it
             await self._link.ask("forget", namespace)
 
     async def may_try(self, address: str) -> bool:
-        """Ask ``Shared.may_try``."""
         return bool(await self._link.ask("may_try", address))
 
     async def note_failure(self, address: str) -> None:
-        """Ask ``Shared.note_failure``."""
         await self._link.ask("note_failure", address)
 
     async def keep_token(self, session: str, token: str) -> None:
-        """Ask ``Shared.keep_token``."""
         await self._link.ask("keep_token", session, token)
 
     async def token_of(self, session: str) -> str | None:
-        """Ask ``Shared.token_of``."""
         token: str | None = await self._link.ask("token_of", session)
         return token
 
     async def drop_token(self, session: str) -> None:
-        """Ask ``Shared.drop_token``."""
         await self._link.ask("drop_token", session)
 
     async def counts(self, own_counts: Counts) -> Counts:

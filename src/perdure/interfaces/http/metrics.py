@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 """Upper bounds of durations, in seconds."""
-FIGURES_SECONDS: Final = 15.0
-"""How long figures of the store hold: a scrape must not read the store anew each time."""
+FIGURES_SECONDS: Final = 15.0  # how long figures of the store hold: a scrape must not read the store anew each time
 STORE_SECONDS: Final = 2.0  # how long the store may take for its figures, and to say that it is ready
 
 
@@ -76,12 +75,7 @@ class Observed:
         self._counts["recalls_unknown",] += not hits
 
     def text(self, memory: Memory, counts: Counts) -> bytes:
-        """Return everything as Prometheus reads it.
-
-        Args:
-            memory: The whole memory, for figures of the store.
-            counts: What all processes of the service have counted.
-        """
+        """Return everything as Prometheus reads it."""
         from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # start-up time
 
         registry = CollectorRegistry()

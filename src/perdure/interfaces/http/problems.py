@@ -39,8 +39,7 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     errors.ModelError: 502,
 }
 """Class of errors -> status; a class that is not here has that of the nearest class above it."""
-RETRY_SECONDS: Final = 2
-"""When a client may try again what failed with 503."""
+RETRY_SECONDS: Final = 2  # when a client may try again what failed with 503
 _MORE: Final = ("problems", "ids", "lost", "stored", "operations", "namespace", "part")
 """What errors say besides their text; see records/errors.py."""
 MEDIA_TYPE: Final = "application/problem+json"
@@ -48,8 +47,7 @@ ERROR: Final = "perdure.error"
 """Where the state of a request has the class of the error that its answer tells, for the log."""
 _FOLDERS: Final = re.compile(r"(?<![\w/:.])/(?:[^\s/'\"]{1,255}/)+(?=[^\s/'\"])")
 """The folders before the last part of an absolute path; in an address there is none."""
-OUTAGE_SECONDS: Final = 60.0
-"""After how many seconds an outage that lasts is written to the log again."""
+OUTAGE_SECONDS: Final = 60.0  # after how many seconds an outage that lasts is written to the log again
 _MOST_OUTAGES: Final = 100
 _outages: dict[str, float] = {}  # message -> when it was written to the log
 _log = logging.getLogger(__name__)
@@ -57,12 +55,7 @@ _LONGEST: Final = 4000  # characters of a message: it may repeat what was given
 
 
 class RequestRefused(PerdureError):  # noqa: N818  # reads as the statement it makes
-    """A request is refused before any verb sees it.
-
-    Args:
-        status: The HTTP status.
-        headers: Further headers of the answer.
-    """
+    """A request is refused before any verb sees it."""
 
     def __init__(self, status: int, message: str, *, remedy: str, headers: Mapping[str, str] | None = None) -> None:
         self.status, self.headers = status, dict(headers or {})
@@ -146,15 +139,7 @@ def problem_response(status: int, document: Mapping[str, Any], headers: Mapping[
 
 
 class ErrorAnswer(Response):
-    """An answer that tells an error, and leaves its class in the state of the request.
-
-    Args:
-        error: The class.
-        content: The body.
-        status: The status.
-        headers: Of the answer.
-        media_type: Of the body.
-    """
+    """An answer that tells an error, and leaves its class in the state of the request."""
 
     def __init__(
         self, error: str, content: bytes | str, status: int, headers: Mapping[str, str], media_type: str

@@ -56,10 +56,6 @@ class VerbShortcut:
     """Answers requests for verbs by their exact method and path; all others go on to the application's router.
 
     A request passes a dozen of the framework's layers otherwise, which cost as much as all of its own work here.
-
-    Args:
-        app: What is wrapped.
-        endpoints: Of each verb.
     """
 
     def __init__(self, app: ASGIApp, endpoints: Mapping[str, VerbEndpoint]) -> None:
@@ -133,12 +129,7 @@ class VerbRequest:
 
 
 class VerbEndpoint:
-    """Answers the requests of one verb.
-
-    Args:
-        verb: The verb.
-        limits: What it shares with the others.
-    """
+    """Answers the requests of one verb."""
 
     def __init__(self, verb: Verb, limits: CallLimits) -> None:
         self._verb, self._limits = verb, limits
@@ -151,7 +142,6 @@ class VerbEndpoint:
 
     @cached_property
     def _has_key(self) -> bool:
-        """Whether the verb itself keeps idempotency keys."""
         return _KEY in {p.name for p in self._parameters}
 
     async def answer(self, request: Request) -> Response:
@@ -185,11 +175,9 @@ class VerbEndpoint:
         return response
 
     def _note_lines(self, scope: Scope, payload: Payload, began: float, status: int, error: Exception | None) -> None:
-        """Count a call whose lines were sent, or some of them."""
         self._note(scope, error or payload, monotonic() - began, status)
 
     def _note(self, scope: Scope, outcome: Payload | Exception, seconds: float, status: int) -> None:
-        """Count a call, and write it to the log."""
         if isinstance(outcome, Exception):
             end = CallEnd(self._verb.name, seconds, error=type(outcome).__name__)
         else:
@@ -222,7 +210,6 @@ class VerbEndpoint:
         return await self._limits.run_once(name, body, run, holds, namespace=named)
 
     async def _body(self, call: VerbRequest, receive: Receive) -> bytes:
-        """Return the body; it is empty where the method has none."""
         most = self._limits.settings.body_bytes
         if (length := call.headers.get("content-length", "0")).isdecimal() and int(length) > most:
             raise too_long()
@@ -242,7 +229,6 @@ class VerbEndpoint:
         return longest if wait is None else min(longest, max(float(wait[1]), _SHORTEST_WAIT))
 
     def _trace(self, tracing: Tracing, call: VerbRequest, values: Mapping[str, Any]) -> Payload:
-        """Run the verb within a span."""
         with tracing.call(self._verb.name, values, call.headers) as span:
             payload = self._call(call, values, note=span.returned)
             span.wrote(payload.operation)
@@ -287,11 +273,7 @@ def _still_holds(call: VerbRequest, namespace: str, kept: Payload) -> bool:
 
 
 def call_of(scope: Scope) -> VerbRequest:
-    """Return the call that a request makes.
-
-    Raises:
-        RequestRefused: It has no token, and one is needed.
-    """
+    """Return the call that a request makes."""
     memory, method = memory_of(scope), scope["method"]
     if method != "POST":  # others are sent unasked, and again: they must cost nothing
         memory = memory.without_model()
@@ -333,11 +315,7 @@ def too_long() -> RequestRefused:
 
 
 def check_type(headers: Mapping[str, str]) -> None:
-    """Check that a body is said to be JSON, as it is.
-
-    Raises:
-        RequestRefused: It is not.
-    """
+    """Check that a body is said to be JSON, as it is."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _JSON:  # browsers send other types across sites without asking first
         raise RequestRefused(
@@ -348,11 +326,7 @@ def check_type(headers: Mapping[str, str]) -> None:
 
 
 def object_of(body: bytes) -> Mapping[str, Any]:
-    """Return the values of a JSON body; an empty body is an empty object.
-
-    Raises:
-        RequestRefused: It is no JSON object.
-    """
+    """Return the values of a JSON body; an empty body is an empty object."""
     try:
         values = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass")) if body.strip() else {}
     except (ValueError, RecursionError) as error:

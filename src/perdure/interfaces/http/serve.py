@@ -126,12 +126,8 @@ def answer_calls(
 ) -> None:
     """Answer at a socket until SIGTERM or Ctrl-C, and close the store.
 
-    Args:
-        options: The store, and how it is served.
-        listener: The socket.
-        announce: Is called before the first answer, with whether there are tokens.
-        shared: What holds over all processes of the service; None where this is the only one.
-        is_first: Whether this process runs what a service runs once: maintenance, and answers to hooks.
+    ``announce`` is called before the first answer, with whether there are tokens. The first process runs what a service
+    runs once: maintenance, and answers to hooks. ``shared`` is None where it is the only one.
     """
     from perdure.compose import check_alert_secret  # noqa: PLC0415  # as below
     from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
@@ -151,11 +147,6 @@ def answer_calls(
 
 
 def _check_several_workers(store: str | os.PathLike[str], policy: object) -> None:
-    """Check that several processes can serve a store.
-
-    Raises:
-        InvalidInput: They cannot.
-    """
     if sys.platform == "win32":
         raise InvalidInput("On Windows one process serves.", remedy="Leave out --workers.")
     if ":memory:" in os.fspath(store):

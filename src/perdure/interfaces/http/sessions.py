@@ -18,18 +18,13 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
 
 COOKIE: Final = "perdure_session"
-MACHINES: Final = ("/v1", "/mcp", "/metrics")
-"""Paths that take a token alone: a browser sends its cookie unasked."""
+MACHINES: Final = ("/v1", "/mcp", "/metrics")  # paths that take a token alone: a browser sends its cookie unasked
 
 
 class Sessions:
     """Names sessions in which nobody has logged in, and begins those of who has. Thread-safe but for what is awaited.
 
     Who has logged in is in the store (operations/tokens.py), and in the process where the store takes no writes.
-
-    Args:
-        shared: What holds over all processes: what signs cookies, tries to log in, and tokens of sessions that no store
-            knows.
     """
 
     def __init__(self, shared: Shared) -> None:

@@ -11,8 +11,7 @@ from perdure.records.errors import InvalidInput
 from perdure.rules.validation.values import checked_namespace
 from perdure.user_folders import expanded
 
-LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
-"""How clients on this machine write its name in the Host header."""
+LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")  # how clients on this machine write its name in the Host header
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +41,7 @@ def accepted_hosts(host: str, port: int, further: tuple[str, ...] = ()) -> froze
 
 
 def memory_files(options: Sequence[str]) -> dict[str, Path]:
-    """Return namespace -> file from texts of the form ``NAMESPACE=PATH``.
-
-    Raises:
-        InvalidInput: One has another form.
-    """
+    """Return namespace -> file from texts of the form ``NAMESPACE=PATH``."""
     found: dict[str, Path] = {}
     for text in options:
         namespace, _, path = text.partition("=")

@@ -15,16 +15,13 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final, Literal, TypeVar
 
-Counts = Mapping[tuple[str, ...], float]
-"""What a process has counted, as metrics.py names it."""
+Counts = Mapping[tuple[str, ...], float]  # what a process has counted, as metrics.py names it
 Begun = tuple[Literal["run", "known", "other", "forgotten"], Any]
 """Whether a call with a key is to be run, has an answer, which follows, is another call than the key's first, or was
 made and its answer forgotten."""
-LIFE: Final = 12 * 3600
-"""Seconds after a login until one must log in again."""
+LIFE: Final = 12 * 3600  # seconds after a login until one must log in again
 TRIES: Final = 10
-TRIES_SECONDS: Final = 300
-"""So many wrong tokens from one address in so many seconds; then it must wait."""
+TRIES_SECONDS: Final = 300  # so many wrong tokens from one address in so many seconds; then it must wait
 _MOST_KNOWN: Final = 10_000  # callers, keys, addresses and sessions, each
 _KEPT_SECONDS: Final = 24 * 3600.0
 K = TypeVar("K")
@@ -62,11 +59,7 @@ class Shared:
 
     @asynccontextmanager
     async def running(self, get_counts: Callable[[], Counts]) -> AsyncIterator[None]:
-        """Be there for the length of a block.
-
-        Args:
-            get_counts: Returns what this process has counted.
-        """
+        """Be there for the length of a block."""
         del get_counts
         yield
 
@@ -81,13 +74,7 @@ class Shared:
         return 0.0
 
     async def begin(self, key: str, digest: str, namespace: str) -> Begun:
-        """Begin a call with a key; one that comes while another with its key runs waits for that one's end.
-
-        Args:
-            key: Names the caller, the verb and the key.
-            digest: Of what the call is given.
-            namespace: That it names; "" for none.
-        """
+        """Begin a call with a key; one that comes while another with its key runs waits for that one's end."""
         now, repeat = monotonic(), self._run.get(key) or self._repeats.get(key)
         if repeat is None or (now - repeat.at > _KEPT_SECONDS and not repeat.lock.locked()):
             repeat = _Repeat(digest, now, namespace)
@@ -139,11 +126,7 @@ class Shared:
         self._tokens.pop(session, None)
 
     async def counts(self, own_counts: Counts) -> Counts:
-        """Return what all processes have counted.
-
-        Args:
-            own_counts: Those of this one.
-        """
+        """Return what all processes have counted."""
         return {**own_counts, ("workers",): 1, ("worker_restarts",): 0}
 
 

@@ -18,8 +18,7 @@ from perdure.interfaces.http.link import Link, counts_of_json, counts_to_json
 from perdure.interfaces.http.shared import Begun, Counts, Shared
 from perdure.records.errors import InvalidInput, PerdureError, StoreError
 
-GAUGES: Final = frozenset(("calls_in_flight",))
-"""What a worker that has ended no longer counts for."""
+GAUGES: Final = frozenset(("calls_in_flight",))  # what a worker that has ended no longer counts for
 _SHARED_METHODS: Final = ("take", "may_try", "note_failure", "keep_token", "token_of", "drop_token", "forget")
 """What workers ask of ``Shared`` as it is."""
 _COUNTS_SECONDS: Final = 1.0  # how long a worker may take to send what it has counted
@@ -30,13 +29,6 @@ _log = logging.getLogger(__name__)
 
 
 class _Worker:
-    """A worker, as its supervisor knows it.
-
-    Args:
-        process: Its process.
-        supervisor: Who started it.
-    """
-
     def __init__(self, process: Process, supervisor: Supervisor) -> None:
         self.process, self._supervisor = process, supervisor
         self.is_ready = False
@@ -100,14 +92,7 @@ class Supervisor:
     The first one opens the store before the others are started, and runs maintenance. Where the system shares
     connections out among sockets of one port (Linux), each worker has its own: of many connections that come at once
     one socket would give most to one worker. A socket stays open when its worker ends, so that who connects meanwhile
-    waits for the next one.
-
-    Args:
-        listener: The socket that the service listens on.
-        workers: How many.
-        options: The options of each worker, as JSON holds them.
-        shared: What they share.
-        announce: Is called when the service answers, with whether there are tokens.
+    waits for the next one. ``announce`` is called when the service answers, with whether there are tokens.
     """
 
     def __init__(
@@ -165,8 +150,7 @@ class Supervisor:
     async def counts(self, asking: _Worker) -> Counts:
         """Return what all workers have counted, also those that have ended: a sum never gets smaller.
 
-        Args:
-            asking: The worker that has just sent its own.
+        ``asking`` has just sent its own.
         """
         workers = [worker for worker in self._running.values() if worker.is_ready]
         await asyncio.gather(*(worker.ask_counts() for worker in workers if worker is not asking))
@@ -186,7 +170,6 @@ class Supervisor:
             worker.stop(signal.SIGINT if again else signal.SIGTERM)
 
     async def _keep_running(self, slot: int) -> None:
-        """Keep a worker running."""
         pause = 0.0
         while not self._stopping.is_set():
             began = monotonic()
@@ -204,7 +187,6 @@ class Supervisor:
                 await asyncio.wait_for(self._stopping.wait(), pause)
 
     async def _run_worker(self, slot: int) -> str:
-        """Run a worker until it has ended, and return how it has."""
         try:
             our_end, worker_end = socket.socketpair()
         except OSError as error:

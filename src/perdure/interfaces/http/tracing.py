@@ -38,11 +38,7 @@ _LONGEST_NAME: Final = 200  # characters of a namespace
 
 
 class Tracing:
-    """Makes spans of calls.
-
-    Args:
-        content: Whether spans hold questions and memories; they hold names and numbers otherwise.
-    """
+    """Makes spans of calls, which hold names and numbers; with ``content`` also questions and memories."""
 
     def __init__(self, *, content: bool) -> None:
         self._tracer = trace.get_tracer("perdure")
@@ -50,13 +46,7 @@ class Tracing:
 
     @contextmanager
     def call(self, verb: str, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> Iterator[CallSpan]:
-        """Make a span of a verb's call within that of its caller, if the request names one.
-
-        Args:
-            verb: The verb.
-            arguments: They are as they came.
-            headers: The request's headers, with lower-case names.
-        """
+        """Make a span of a verb's call within that of its caller, if the request names one."""
         name = _OPERATIONS.get(verb, verb)
         attrs: dict[str, AnyValue] = {
             "gen_ai.operation.name": name,

@@ -53,15 +53,8 @@ def snippet(client: Client, store: str | None = None, policy: str | None = None)
     """Return what to paste: comment lines that start with ``#``, then the configuration.
 
     The server is named by absolute paths, so that it starts whatever the client's PATH and folder are, and through a
-    launcher, so that it still starts after its environment has moved.
-
-    Args:
-        client: Which client.
-        store: The store's file; a file in the user's data folder if not given.
-        policy: The policy's file; the server looks for one if not given.
-
-    Raises:
-        InvalidInput: There is no such client.
+    launcher, so that it still starts after its environment has moved. Without a store it is
+    a file in the user's data folder; without a policy the server looks for one.
     """
     command, *arguments = server_command(store, policy)
     return _PROFILES + _caution(store) + _text(client, command, arguments)

@@ -25,12 +25,7 @@ _HAS_TOKENS: Final = "The store has tokens, and this server cannot ask for them.
 
 
 class TokensNotAsked:
-    """Refuses all requests as soon as the store has tokens: nobody gets by this way what a token would not allow.
-
-    Args:
-        app: What is wrapped.
-        get_memory: Returns the open memory.
-    """
+    """Refuses all requests as soon as the store has tokens: nobody gets by this way what a token would not allow."""
 
     def __init__(self, app: ASGIApp, get_memory: Callable[[], Memory]) -> None:
         self._app, self._keyring = app, Keyring(get_memory)

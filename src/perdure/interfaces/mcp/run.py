@@ -47,12 +47,8 @@ class OpenOnce:
     """Opens the store at the first call that needs it: once, whichever thread asks first.
 
     A store that cannot be opened is tried again at the next call, so that a mended policy or path needs no restart.
-
-    Args:
-        opener: Returns the open memory.
-        background: Its upkeep, which begins once the store is open and ends before it is closed.
-        answering: What answers hooks; the same.
-        notice: Returns what the user should know of how it was opened; "" for nothing.
+    ``background`` and ``answering`` begin once the store is open, and end before it is closed. ``notice`` returns what
+    the user should know of how it was opened, "" for nothing.
     """
 
     def __init__(

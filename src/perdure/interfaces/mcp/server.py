@@ -151,7 +151,6 @@ class MemoryServer(MCPServer[Any]):
             return self._digest(namespace)
 
     def _usual(self) -> str:
-        """Return the namespace of calls that name none."""
         return self._lazy_memory.namespace(self._namespace)
 
     def _digest(self, namespace: str | None) -> str:

@@ -74,11 +74,7 @@ def output_schema(verb: Verb) -> dict[str, Any]:
 def call_tool(
     memory: Memory, verb: Verb, arguments: dict[str, Any], *, namespace: str, note: Callable[[Any], None]
 ) -> CallToolResult:
-    """Run a verb, and return its result as data and as text; ``note`` is given what the verb returned.
-
-    Raises:
-        PerdureError: The verb refuses; the text says what to do.
-    """
+    """Run a verb, and return its result as data and as text; ``note`` is given what the verb returned."""
     result = call_verb(memory, verb, arguments, namespace=namespace)
     note(result)
     data = answer_data(verb, result, arguments)
@@ -102,11 +98,7 @@ def answer_data(verb: Verb, result: Any, arguments: Mapping[str, Any]) -> dict[s
 
 
 def arguments_of(verb: Verb, values: Mapping[str, Any], profile: str) -> dict[str, Any]:
-    """Return arguments as the verb takes them.
-
-    Raises:
-        InvalidInput: There is no such argument, or one is missing.
-    """
+    """Return arguments as the verb takes them."""
     return json_arguments(
         verb, values, offered_parameters(verb, profile), where="tool", schema="the tool's input schema"
     )

@@ -31,10 +31,9 @@ from perdure.interfaces.pages import (
     search,
 )
 from perdure.interfaces.pages.forms import FormGuard, FormRefused, read_own_form
-from perdure.interfaces.pages.live import Live
+from perdure.interfaces.pages.live import Live, check_rate, memory_files_of, run_in_thread
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
-from perdure.interfaces.pages.threads import check_rate, memory_files_of, run_in_thread
 from perdure.records.errors import PerdureError
 
 if TYPE_CHECKING:
@@ -69,12 +68,7 @@ WRITE: Final[Mapping[str, Handler]] = {
 
 
 def routes(sessions: Sessions | None = None, live: Live | None = None) -> list[BaseRoute]:
-    """Return the routes of the page. What mounts them sets ``request.state.memory`` to the caller's memory.
-
-    Args:
-        sessions: The sessions of browsers, which the access to the service knows too.
-        live: Sends news to open pages.
-    """
+    """Return the routes of the page. What mounts them sets ``request.state.memory`` to the caller's memory."""
     guard = FormGuard(sessions or Sessions(Shared()))
     shown = [Route(path, partial(_show, handler, guard), methods=["GET"]) for path, handler in READ.items()]
     written = [Route(path, partial(_do, handler, guard), methods=["POST"]) for path, handler in WRITE.items()]

@@ -105,7 +105,6 @@ def _values(request: PageRequest, item: MemoryItem, action: MemoryAction, words:
 
 
 def _resting(request: PageRequest, item: MemoryItem) -> Sequence[RestingFact]:
-    """Return the facts that are no longer believed once a memory is replaced."""
     return request.memory.why(item.id).sole_source_of
 
 

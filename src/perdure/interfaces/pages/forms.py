@@ -68,11 +68,7 @@ async def read_own_form(request: Request) -> dict[str, list[str]]:
 
 
 def check_origin(request: Request) -> None:
-    """Refuse a form that another site has sent.
-
-    Raises:
-        FormRefused: The browser names another origin than this one.
-    """
+    """Refuse a form that another site has sent."""
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
     own = f"{request.url.scheme}://{request.url.netloc}"
     if (origin is not None and origin != own) or (site is not None and site not in {"same-origin", "none"}):

@@ -1,26 +1,28 @@
-"""News for open pages, as server-sent events: that something was done, and that alerts came or went."""
+"""What runs beside requests: the service's threads, and news for open pages, as server-sent events."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from anyio import sleep
+from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from perdure.interfaces.pages.overview import alerts_of, digest_of_alerts
 from perdure.interfaces.pages.rendering import HEADERS
-from perdure.interfaces.pages.threads import run_in_thread
 from perdure.records.errors import PerdureError
 from perdure.records.report import Operation
 
 if TYPE_CHECKING:
+    from perdure.interfaces.http.limits import CallLimits
     from perdure.memory import Memory
 
 Runner = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -29,6 +31,7 @@ _SHARE: Final = 4  # one token has at most this part of all connections
 _LONGEST: Final = 200  # characters of what a page says that it shows
 _MOST_PLACES: Final = 50  # namespaces whose alerts one connection hears of
 _BUSY: Final = {"retry-after": "30"}
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,6 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class _Caller:
-    """Who hears the news."""
-
     key: str  # names the token; empty where there are none
     run: Runner
     asked_again: Callable[[], Awaitable[object]] | None  # finds out anew who asks; None for nobody
@@ -126,3 +127,29 @@ def _alerts(memory: Memory, namespace: str | None) -> str:
     """Return a digest of what needs attention in a namespace; in the first ones for who names none, as no page does."""
     names = memory.namespaces()[:_MOST_PLACES] if namespace is None else [namespace]
     return digest_of_alerts([alert for name in names for alert in alerts_of(memory, name)])
+
+
+async def run_in_thread(request: Request, work: Callable[[], T]) -> T:
+    """Run some work in a thread and return what it returns."""
+    limits = _limits(request)
+    if limits is None:  # the pages are mounted in another application, which has limits of its own
+        return await run_sync(work)
+    return await limits.threads.run(work, limits.settings.call_seconds)
+
+
+async def check_rate(request: Request) -> None:
+    """Count a page as a call of the token behind it."""
+    limits, principal = _limits(request), getattr(request.state, "principal", None)
+    if limits is not None and principal is not None:
+        await limits.check_rate(principal.key)
+
+
+def memory_files_of(request: Request) -> Mapping[str, Path]:
+    """Return namespace -> the MEMORY.md of its agent, as the service was started with."""
+    limits = _limits(request)
+    return {} if limits is None else limits.settings.memory_files
+
+
+def _limits(request: Request) -> CallLimits | None:
+    limits: CallLimits | None = getattr(request.app.state, "limits", None)
+    return limits

@@ -1,16 +1,22 @@
-"""The first page: what is known, how it is doing, what happened lately, and what needs a person."""
+"""The first page: what is known, how it is doing, what happened lately, what needs a person; alerts are kept."""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from threading import Lock, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
-from perdure.interfaces.pages.kept_alerts import KEPT
 from perdure.interfaces.pages.page_request import OFFERED, Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import pluralize
+from perdure.records.errors import PerdureError
+from perdure.rules.alerts import find_alerts
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -42,6 +48,8 @@ _AGES: Final = {
     "year": "under a year",
     "older": "older",
 }
+SECONDS: Final = 60.0  # for how long what was counted is shown; then it is counted again beside the page
+_log = logging.getLogger(__name__)
 
 
 def overview(request: PageRequest) -> Answer:
@@ -99,7 +107,6 @@ def sentence(stats: Stats) -> str:
 
 
 def _group(name: str, groups: Mapping[str, Size]) -> tuple[Markup, list[tuple[str, int, Size]]]:
-    """Return the plot of a grouping, and its rows: name, shade, size."""
     rows = [(_AGES.get(part, part), shade % 5, size) for shade, (part, size) in enumerate(groups.items())]
     bars = [Bar(part, size.memories, shade) for part, shade, size in rows]
     return stacked(bars, f"Memories by {name}"), rows
@@ -134,3 +141,63 @@ def _texts(request: PageRequest, rows: list[tuple[str, str]]) -> Iterator[tuple[
     for identity, note in rows:
         if item := request.memory.get(identity, include_archived=True, namespace=request.namespace):
             yield identity, item.content, note
+
+
+class ShownAlerts(NamedTuple):
+    """What needs attention in a namespace."""
+
+    alerts: Sequence[Alert]
+    sampled: int  # the memories that they were estimated from; 0 where all count that the command counts
+
+
+class _CountedAlerts(NamedTuple):
+    at: float
+    alerts: Sequence[Alert]
+
+
+class KeptAlerts:
+    """Alerts of all memories and namespaces that pages were asked for. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: WeakKeyDictionary[Memory, dict[str, _CountedAlerts]] = WeakKeyDictionary()
+        self._counting: set[tuple[int, str]] = set()
+
+    def of(self, memory: Memory, namespace: str, stats: Stats) -> ShownAlerts:
+        """Return the alerts of a namespace; its figures are of a sample if it is large."""
+        estimated = _estimate(memory, namespace, stats)
+        if stats.sampled >= stats.memories:
+            return ShownAlerts(estimated, 0)
+        with self._lock:
+            kept = self._kept.get(memory, {}).get(namespace)
+        if kept is None or monotonic() - kept.at >= SECONDS:
+            self._start(memory, namespace)
+        return ShownAlerts(estimated, stats.sampled) if kept is None else ShownAlerts(kept.alerts, 0)
+
+    def _start(self, memory: Memory, namespace: str) -> None:
+        key = (id(memory), namespace)
+        with self._lock:
+            if key in self._counting:
+                return
+            self._counting.add(key)
+        Thread(target=self._count, args=(memory, namespace, key), name="perdure-alerts", daemon=True).start()
+
+    def _count(self, memory: Memory, namespace: str, key: tuple[int, str]) -> None:
+        try:
+            counted = _CountedAlerts(monotonic(), memory.alerts(namespace))
+            with self._lock:
+                self._kept.setdefault(memory, {})[namespace] = counted
+        except PerdureError as error:
+            _log.warning("Alerts of %s could not be counted: %s", namespace, error)
+        finally:
+            with self._lock:
+                self._counting.discard(key)
+
+
+def _estimate(memory: Memory, namespace: str, stats: Stats) -> list[Alert]:
+    now = datetime.fromisoformat(stats.at)
+    tasks = memory.upkeep_state(namespace)
+    return find_alerts(stats, namespace, tasks, memory.policy.alerts, now, memory.unwritable)
+
+
+KEPT: Final = KeptAlerts()  # those of this process

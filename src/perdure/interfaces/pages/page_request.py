@@ -183,11 +183,7 @@ class PageRequest:
         return VERBS[verb].needs
 
     def require(self, verb: str) -> None:
-        """Refuse a form that the caller could not send.
-
-        Raises:
-            NotAllowed: The caller may not use the verb.
-        """
+        """Refuse a form that the caller could not send."""
         check_role(self.role_for(verb), verb, self.memory)
 
     def may_undo(self, operation: Operation) -> bool:
@@ -228,11 +224,7 @@ class PageRequest:
         return self.form_value("words") or self.form_value("value")
 
     def required(self, name: str, label: str) -> str:
-        """Return one value of the form or of the address.
-
-        Raises:
-            InvalidInput: It is missing or empty.
-        """
+        """Return one value of the form or of the address."""
         value = self.form_value(name) or self.query.get(name, "").strip()
         if not value:
             raise InvalidInput(f"{label} is missing.", remedy="Go back and fill it in.")

@@ -73,11 +73,7 @@ def plans(request: PageRequest) -> Answer:
 
 
 def _named(request: PageRequest) -> Operation | None:
-    """Return the operation that the address names; None where it names none.
-
-    Raises:
-        NotFound: There is none of that id.
-    """
+    """Return the operation that the address names; None where it names none."""
     identity = request.query.get("operation", "")
     operation = request.memory.operation(identity) if identity else None
     if identity and operation is None:
@@ -105,12 +101,10 @@ def _preview(request: PageRequest) -> dict[str, Any]:
     }
 
 
-Weeks = list[tuple[datetime, int, int]]
-"""(when a week begins, moves in it, how many of them go out of view)."""
+Weeks = list[tuple[datetime, int, int]]  # (when a week begins, moves in it, how many of them go out of view)
 
 
 def _ahead(request: PageRequest) -> dict[str, Any]:
-    """Return what would move week by week if nothing were used."""
     report = request.memory.forecast(DAYS, namespace=request.namespace)
     weeks = _weeks(report, request.memory.now)
     return {
@@ -177,7 +171,6 @@ def apply(request: PageRequest) -> Answer:
 
 
 def _part(plans_made: Sequence[Plan], marked: dict[str, str], chosen: Sequence[str]) -> Iterator[Plan]:
-    """Yield plans with only the changes of chosen memories."""
     if not chosen:
         raise InvalidInput("Nothing is chosen.", remedy="Choose at least one move.")
     ids_by_mark = {mark: identity for identity, mark in marked.items()}

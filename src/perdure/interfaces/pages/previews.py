@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.pages.page_request import Answer, PageRequest, Redirect
 from perdure.interfaces.views.values import counts_in_words
-from perdure.records.canonical_json import encoded
+from perdure.records.digests import encoded
 from perdure.records.errors import ConflictError, InvalidInput
 
 if TYPE_CHECKING:
     from perdure.records.plan import Plan
 
-VERBS: Final = ("consolidate", "summarize")
-"""The verbs whose dry runs are shown here."""
+VERBS: Final = ("consolidate", "summarize")  # the verbs whose dry runs are shown here
 _MOST_SHOWN: Final = 50  # proposals that are listed
 _MOST_TEXTS: Final = 20  # texts that are listed of one proposal
 _DIGEST_BYTES: Final = 8

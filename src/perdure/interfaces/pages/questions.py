@@ -103,7 +103,6 @@ def _asked(request: PageRequest) -> Question | None:
 
 
 def _answered_already(request: PageRequest) -> Answer:
-    """Return the page that tells what was answered meanwhile, or what else has closed the question."""
     item = request.memory.get(request.required("id", "The memory's id"), include_archived=True)
     if item is None:
         raise NotFound("The memory that this question is about is gone; nothing was changed.")

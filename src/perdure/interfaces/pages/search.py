@@ -67,11 +67,7 @@ def filters_of(request: PageRequest) -> dict[str, Any]:
 
 
 def day_of(text: str, *, end: bool = False) -> datetime:
-    """Return the beginning of a day, or its end.
-
-    Raises:
-        InvalidInput: It is no day.
-    """
+    """Return the beginning of a day, or its end."""
     try:
         day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError as error:

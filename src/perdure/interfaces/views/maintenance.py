@@ -112,7 +112,6 @@ def _minute(at: str) -> str:
 def _memory_lines(
     heading: str, rows: Sequence[tuple[str, float | None, str]], says: Callable[[str], str] | None, more: int = 0
 ) -> Iterator[Block]:
-    """Show memories with their values, and the beginning of what they say, under a heading; nothing for none."""
     if not rows:
         return
     yield Line(heading)

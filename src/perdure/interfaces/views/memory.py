@@ -137,14 +137,7 @@ def view_remembered(outcome: Remembered, request: Request) -> Iterator[Block]:
 def view_beside(
     head: str, facts: ClaimResult, related: Sequence[RelatedMemory], predicates: Sequence[KnownPredicates]
 ) -> Iterator[Block]:
-    """Show what became of facts and what they may be compared with, in at most 120 tokens with what stands around it.
-
-    Args:
-        head: What became of the facts; empty for nothing to say.
-        facts: Which of them a person is asked about, and which are no longer believed.
-        related: Earlier memories that may be about the same thing.
-        predicates: What else is known of those whom the facts are about.
-    """
+    """Show what became of facts and what they may be compared with, in 120 tokens with what stands around it."""
     room: float = _REPLY_TOKENS - _FRAME_TOKENS
     if head:
         yield Line(head)
@@ -227,7 +220,6 @@ def _tokens(text: str) -> float:
 
 
 def _fit(text: str, room: float) -> str:
-    """Return the beginning of a text that has at most so many tokens."""
     spent = list(accumulate(map(_tokens, text)))
     return text[: bisect_right(spent, room)]
 
@@ -363,7 +355,6 @@ def view_review(review: Review, request: Request) -> Iterator[Block]:
 
 
 def _answers_to_all(answers: Sequence[Sequence[str]]) -> list[str]:
-    """Return the verdicts that each of several questions takes."""
     return [verdict for verdict in answers[0] if all(verdict in others for others in answers)]
 
 

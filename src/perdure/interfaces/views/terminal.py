@@ -145,5 +145,4 @@ def _option_name(parameter: Parameter) -> str:
 
 
 def _argument(value: Any) -> str:
-    """Return a value as a shell takes it for one word."""
     return _span(value) if isinstance(value, Identifier) else shlex.quote(terminal_line(str(value)))

@@ -83,9 +83,7 @@ def undo(operations: Iterable[str | None]) -> Iterator[Undo]:
 def table(rows: Sequence[Any] | Mapping[str, Any], columns: str = "") -> Iterator[Block]:
     """Yield a table of records, and how many more there are than are shown.
 
-    Args:
-        rows: The records; named ones have their names in the first column.
-        columns: Names of the fields that are shown, separated by spaces; all that are not empty if none are named.
+    ``columns`` names the fields that are shown, by default all that are not empty; named rows begin with their names.
     """
     names, records = (list(rows), list(rows.values())) if isinstance(rows, Mapping) else ([], rows)
     shown = columns.split() or [f.name for f in fields(records[0]) if any(_holds(getattr(r, f.name)) for r in records)]

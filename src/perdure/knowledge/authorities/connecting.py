@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
 
 
-_AT_ONCE: Final = 50
-"""So many questions are asked over one connection; what was answered counts when the time is over."""
+_AT_ONCE: Final = 50  # so many questions are asked over one connection; what was answered counts when the time is over
 
 
 def answers_within(
@@ -59,13 +58,11 @@ class _Lookup(Thread):
         return [*found, *[late] * (len(self._questions) - len(found))]
 
 
-_STEPS: Final = 1000
-"""SQLite looks at the clock after so many of its instructions: some ten microseconds."""
+_STEPS: Final = 1000  # SQLite looks at the clock after so many of its instructions: some ten microseconds
 
 _BYTES: Final = 10_000_000  # longest text or blob that SQLite may make on the way to an answer
 
-_GRACE: Final = 1.0
-"""Seconds that a server gets beyond the timeout to say that it has stopped; then the line is cut."""
+_GRACE: Final = 1.0  # seconds that a server gets beyond the timeout to say that it has stopped; then the line is cut
 
 _ALLOWED: Final = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 """What a statement may do in SQLite; ``mode=ro`` alone would let it attach another file and write that."""
@@ -84,12 +81,7 @@ class Reader(Protocol):
 
 
 def open_reader(url: URL, seconds: float, folder: Path) -> Reader:
-    """Open a database read-only.
-
-    Args:
-        url: SQLite's or PostgreSQL's.
-        seconds: Longest time of one query.
-        folder: Where a relative file of SQLite starts.
+    """Open a database read-only; one query may take ``seconds``, a relative file of SQLite starts in ``folder``.
 
     Raises:
         ValueError: It is another kind of database, for which neither is known to hold.
@@ -217,7 +209,6 @@ def _shut_down(line: socket.socket) -> None:
 def _fetch_rows(
     connection: Connection, query: str, subject: str, aliases: Sequence[str], most: int
 ) -> list[Sequence[Any]]:
-    """Run a query with its values bound."""
     from sqlalchemy import bindparam, text  # noqa: PLC0415  # an extra, loaded only where it is used
 
     statement = text(query)

@@ -73,7 +73,6 @@ class SqlAuthority:
         return found
 
     def _url(self) -> URL:
-        """Return the parsed URL; raises what says that there is none."""
         from sqlalchemy.engine import make_url  # noqa: PLC0415  # an extra, loaded only where it is used
 
         text = self._config.url
@@ -131,11 +130,7 @@ def _unreachable(reason: str) -> AuthorityAnswer:
 
 
 def _values(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """Return the different values of a result, without NULLs.
-
-    Raises:
-        ValueError: It has several columns, too many rows, or something that is no short plain value.
-    """
+    """Return the different values of a result, without NULLs."""
     if any(len(row) != 1 for row in rows):
         raise ValueError(f"the query returns {len(rows[0])} columns; it must return one")
     if len(rows) > _ROWS:
@@ -144,7 +139,6 @@ def _values(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    """Return a database's value as text."""
     for kind, write in _WRITERS:
         if isinstance(value, kind):
             text = write(value).strip()

@@ -143,7 +143,6 @@ class _Look:
         return Sighting(citation, Sight.MOVED, f"{evidence}; found as {', '.join(places)}", places)
 
     def _report_stale(self, citation: Citation, evidence: str) -> Sighting:
-        """Say that something is gone, if everything was looked at."""
         if self._is_late() or not self._whole:
             return self._report_unsure(citation)
         return Sighting(citation, Sight.STALE, evidence)
@@ -171,7 +170,6 @@ class _Look:
         return sorted(path for path in self._paths_by_name().get(name, ()) if self._has(path))
 
     def _paths_by_name(self) -> dict[str, list[str]]:
-        """Return file name -> paths from the root; made once."""
         if self._files is None:
             self._files = {}
             for count, path in enumerate(_walk(self._root)):

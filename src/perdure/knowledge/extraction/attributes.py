@@ -104,7 +104,6 @@ def changed_attributes(
 
 
 def _predicate_and_sort(attribute: Attribute, value: str, predicates: Predicates) -> tuple[str, str]:
-    """Return the predicate and its sort of an attribute with a value of some kind."""
     name = predicates.name(name_of(attribute.words))
     sort = predicates.row(name).sort
     if sort is Sort.ATTRIBUTE and value in _DATES:
@@ -113,7 +112,6 @@ def _predicate_and_sort(attribute: Attribute, value: str, predicates: Predicates
 
 
 def _attribute_value(clause: Clause, attribute: Attribute, predicates: Predicates) -> list[RawClaim]:
-    """Return what an attribute is, where the value is one of its sort."""
     at = int(bool(clause.rest) and clause.rest[0].low in {"on", "at", "called", "named"})
     words = value_words(clause, clause.rest[at:])
     value = value_kind(clause, words) if words else ""

@@ -23,15 +23,13 @@ from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.language.words import CALENDAR, may_answer
 
 EXPLICIT: Final = 0.7  # confidence of what was asked to be remembered
-NOTE: Final = "note"
-"""The predicate of what was asked to be remembered and says nothing that a rule can read."""
+NOTE: Final = "note"  # the predicate of what was asked to be remembered and says nothing that a rule can read
 MOST: Final = 50  # claims of one message
 
 _TRIGGER: Final = expression("claims.trigger")
 _NOT_OLD: Final = expression("claims.not_old")
 _RATHER: Final = expression("claims.rather")
-_CONTRAST: Final = expression("claims.contrast")
-"""A value and the one that it replaces, side by side: "4.3 not 4.2"."""
+_CONTRAST: Final = expression("claims.contrast")  # a value and the one that it replaces, side by side: "4.3 not 4.2"
 _BUT: Final = expression("claims.but")
 _CALLED: Final = expression("claims.called")
 _RULE: Final = expression("claims.rule")
@@ -49,16 +47,14 @@ _PLAYED: Final = expression("claims.played")
 """What opens a game of roles: "You are a pirate", "pretend that ..."; all that follows is said in it."""
 _LINE: Final = expression("claims.line")
 """Whose line follows in a dialogue: "BEN: I live in Paris now", "- Who's there? - My name is Justin"."""
-_LINES: Final = 2
-"""So many lines of somebody are a dialogue, which states nothing of whoever sends it."""
+_LINES: Final = 2  # so many lines of somebody are a dialogue, which states nothing of whoever sends it
 _GOES_ON: Final = re.compile(r",\s+([^\W\d_]+)")
 _FOLLOWS: Final = frozenset().union(
     *(WORDS[name] for name in ("starters", "joining", "beside", "leading", "inverted", "exemplifying"))
 )
 """What may follow a value and a comma without being part of it."""
 _NAMES_IN_LIST: Final = re.compile(r"[A-Z]\w*,\s[A-Z]")
-_OWN: Final = frozenset({"home", *STATES.values()})
-"""Predicates of what somebody says of themselves in passing."""
+_OWN: Final = frozenset({"home", *STATES.values()})  # predicates of what somebody says of themselves in passing
 _NO_NOTE: Final = ("when ", "to ", "how ", "the time ", "me ", "you ", "you'")
 _SHORT: Final = 6  # words that a value of an unnamed predicate may have
 
@@ -75,14 +71,8 @@ def claims(
 
     A correction that names no predicate ("I meant Thursday, not Friday") has ``value`` (predicates.UNNAMED):
     ``Predicates.akin`` tells which facts are meant, ``old`` which of them is. Changes ("increased to $550", "no
-    longer") count as corrections: they say themselves that what was known before holds no more.
-
-    Args:
-        text: The message. Any text; time is linear in its length.
-        said_at: When it was said.
-        predicates: Names and sorts.
-        speaker: Who said it; an assistant's statements about itself are left out.
-        policy: Confidences, and whether statements count.
+    longer") count as corrections: they say themselves that what was known before holds no more. Any text; time is
+    linear in its length. An assistant's statements about itself are left out.
     """
     reader = _Reader(text, said_at, predicates)
     stated = policy.statements and may_answer(speaker)
@@ -291,7 +281,6 @@ def _is_name(raw: RawClaim) -> bool:
 
 
 def _is_sure(raw: RawClaim, speaker: str | None) -> bool:
-    """Return whether something counts also where what people say in passing does not: names do."""
     return raw.learned is not Learned.STATEMENT or (_is_name(raw) and may_answer(speaker))
 
 
@@ -332,7 +321,6 @@ def _is_contrast(found: re.Match[str] | None) -> bool:
 
 
 def _deduplicate(found: list[Claim]) -> list[Claim]:
-    """Return the claims without repetitions and without what has no value."""
     kept: dict[tuple[str, str, str, bool], Claim] = {}
     for claim in found:
         if claim.value.norm:

@@ -110,7 +110,6 @@ def parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
 
 
 def _holds_together(text: str, comma: int, after: int, end: int) -> bool:
-    """Return whether a comma parts no clauses: it stands in a list, a place, a date, or before "not"."""
     follows = text[after : min(end, after + 80)]
     named = re.search(r"[A-Z][\w.'-]*\Z", text[max(0, comma - 30) : comma]) and re.match(r"\s[A-Z]", follows)
     return bool(named and not re.match(r"\s(?:I|I'[a-z]+)\b", follows)) or _TOGETHER.match(follows) is not None
@@ -186,7 +185,6 @@ def _without_tail(words: Words) -> tuple[Words, bool]:
 
 @cache
 def _phrases(name: str) -> tuple[list[str], ...]:
-    """Return the phrases of a list, the longest first."""
     return tuple(phrase.split("|") for phrase in sorted(WORDS[name], key=len, reverse=True))
 
 

@@ -115,11 +115,8 @@ def names_in(text: str, most: int = 4) -> list[str]:
 def entity_id(name: str, existing: Collection[str]) -> str:
     """Return an id that reads like the name and is not taken: ``gai-media``, ``gai-media-2``.
 
-    Latin letters lose their accents; letters and digits of other scripts stay. It never holds ``|``.
-
-    Args:
-        name: As written; what is no name gives ``entity``.
-        existing: The ids of the namespace, those of merged entities too.
+    Latin letters lose their accents; letters and digits of other scripts stay. It never holds ``|``. What is no name
+    gives ``entity``. Ids of merged entities are taken, too.
     """
     parts = ("".join(c for c in p if _is_id_letter(c)) for p in without_accents(normal_name(name)).split())
     base = "-".join(p for p in parts if p)[:_LONGEST_ID].strip("-") or "entity"
@@ -180,9 +177,7 @@ Resolution = Resolved | Ambiguous | Unknown
 class Names:
     """The names of a namespace: normal form -> entities. Reading is pure; ``add`` is for what a batch learns.
 
-    Args:
-        entities: Documents of the shelf ENTITY.
-        aliases: Documents of the shelf ALIAS; names of an entity that was taken back name nobody.
+    Names of an entity that was taken back name nobody.
     """
 
     def __init__(self, entities: Iterable[Document] = (), aliases: Iterable[Document] = ()) -> None:
@@ -264,14 +259,10 @@ class Names:
     def resolve(self, name: str, fuzzy: float) -> Resolution:
         """Return which entity a name means.
 
-        The same normal form decides. Else names are compared word by word: legal forms (``Ltd``) may be missing,
-        words may stand in another order or together, and a word may have a slip inside (never in its first letter or
-        its last two, which tell ``Christina`` from ``Christine``). Numbers and words of up to three letters must be
-        the same.
-
-        Args:
-            name: As said.
-            fuzzy: Least likeness of each word, 0 to 1 (``knowledge.fuzzy``).
+        The same normal form decides. Else names are compared word by word: legal forms (``Ltd``) may be missing, words
+        may stand in another order or together, and a word may have a slip inside (never in its first letter or its last
+        two, which tell ``Christina`` from ``Christine``). Numbers and words of up to three letters must be the same.
+        ``fuzzy`` is the least likeness of each word, 0 to 1.
 
         Returns:
             One entity; or those between which a person must choose, where no other is farther by 0.05; or nobody.

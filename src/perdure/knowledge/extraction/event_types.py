@@ -24,8 +24,7 @@ _OPEN: Final = frozenset({EventType.QUESTION, EventType.STATEMENT, EventType.COM
 """Between these a language model may decide."""
 
 _HEAD: Final = 400  # characters of a sentence that are looked at from each end: what it does shows there
-_GREETING: Final = 3
-"""A sentence of so few words may stand before the one that counts ("Thanks!", "Hey John.")."""
+_GREETING: Final = 3  # a sentence of so few words may stand before the one that counts ("Thanks!", "Hey John.")
 
 _DENIAL: Final = expression("event_types.denial")
 _POLITELY: Final = expression("event_types.politely")
@@ -100,12 +99,7 @@ def grounded_importance(importance: float) -> float:
 
 
 def event_importance(event: EventType, entities: int) -> float:
-    """Return the importance of an episode at birth, 0 to 1.
-
-    Args:
-        event: What the message does.
-        entities: How many entities it names, 0 or more; 0.05 for each, at most 0.2.
-    """
+    """Return the importance of an episode at birth, 0 to 1: 0.05 for each entity that it names, at most 0.2."""
     return max(0.0, min(1.0, BASE[event] + min(0.2, 0.05 * max(0, entities))))
 
 
@@ -155,7 +149,6 @@ def asks_whether_still(text: str) -> bool:
 
 
 def _opening(parts: list[str]) -> str:
-    """Return the first sentence that is more than a greeting."""
     for sentence in parts[:3]:
         if len(_WORD.findall(sentence[:_HEAD])) > _GREETING or is_correction(sentence) or _YES.match(sentence[:_HEAD]):
             return sentence
@@ -163,7 +156,6 @@ def _opening(parts: list[str]) -> str:
 
 
 def _says_wrong(sentence: str) -> bool:
-    """Return whether a sentence corrects wherever it stands."""
     head = sentence[:_HEAD]
     return not sentence.endswith("?") and (_DENIAL.match(head) or _MEANT.match(head)) is not None
 

@@ -28,8 +28,7 @@ _GAP: Final = re.compile(r"\s{0,3}|[-_/.:–]|\s?&\s?")  # noqa: RUF001  # the d
 _ENDING: Final = re.compile(r"['’](?:s|ll|d|ve|re|m|t)?$", re.IGNORECASE)  # noqa: RUF001  # the typographic one too
 _RECORD: Final = re.compile(r"[A-Z][A-Z0-9]{0,9}(?:[-_/]\d+)+[A-Z]?|[A-Z]{2,6}\d{3,}")
 """An id of a record: SO-1001, INV-2026-0017."""
-_ADDRESS: Final = re.compile(r"[\\/@]")
-"""A URL, a path or a mail address: what stands in it names nobody."""
+_ADDRESS: Final = re.compile(r"[\\/@]")  # a URL, a path or a mail address: what stands in it names nobody
 _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -38,8 +37,7 @@ PLAIN: Final = STOP_WORDS | MODALS | NEGATIONS | CALENDAR | TURNING | frozenset(
 """Words that are names only with a capital that no sentence's beginning explains: Will, May."""
 _AFTER_VERBS: Final = PEOPLE | ARTICLES | word_set("it its this that these those there my your his her our their")
 """What follows "Will" or "May" where that begins a question."""
-_RECURRING: Final = frozenset(f"{day}s" for day in CALENDAR if day.endswith("day"))
-"""Days that come again: on Fridays."""
+_RECURRING: Final = frozenset(f"{day}s" for day in CALENDAR if day.endswith("day"))  # days that come again: on Fridays
 _HEADING: Final = 5
 _SHOUTED: Final = 0.7
 _TITLED: Final = 0.9
@@ -62,11 +60,8 @@ def mentions(text: str, known: Container[str] = ()) -> list[Mention]:
     Found are known names in any case, the longest that begins at a place; sequences of capitalised words that no
     sentence's beginning explains (``Bank of China``); and ids of records (``SO-1001``). Where they overlap the longer
     is meant: ``Gai Media Ltd`` rather than the known ``Gai Media``; it is for ``Names.resolve`` to see that they are
-    alike. A capital at a sentence's beginning makes no name unless another capital follows or it comes again.
-
-    Args:
-        text: A message.
-        known: Normal forms, for example ``Names.known``.
+    alike. A capital at a sentence's beginning makes no name unless another capital follows or it comes again. ``known``
+    are normal forms.
     """
     cut = pieces(text)
     first = _beginnings(cut)
@@ -87,10 +82,6 @@ def names_by_capital(text: str, plain: Container[str]) -> bool:
     """Return whether a word of the language is written as a name anywhere: "Will came", not "Will you come?".
 
     ``mentions`` leaves it out at a sentence's beginning and where it is of the calendar: there it mostly is none.
-
-    Args:
-        text: A message.
-        plain: Normal forms of one word, of ``PLAIN``.
     """
     spans = name_words(text)
     words, first = [word_form(text[a:b]) for a, b in spans], _beginnings(pieces(text))
@@ -121,7 +112,6 @@ def _trim(text: str, start: int, end: int) -> int:
 
 
 def _beginnings(cut: Sequence[Piece]) -> frozenset[int]:
-    """Return where the first words of sentences start."""
     seen: dict[int, int] = {}
     for piece in cut:
         if piece.said:
@@ -191,7 +181,6 @@ def _records(cut: Sequence[Piece]) -> Spans:
 
 
 def _proper(text: str, cut: Sequence[Piece], first: Container[int], known: Container[str]) -> Spans:
-    """Find sequences of capitalised words."""
     loud = _loud(cut)
     at = 0
     while at < len(cut):

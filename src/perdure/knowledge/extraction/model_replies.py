@@ -103,11 +103,7 @@ _CLAUSE_END: Final = re.compile(
 
 
 def schema(most: int = MOST) -> dict[str, Any]:
-    """Return the JSON Schema of an answer.
-
-    Args:
-        most: The most claims of one text.
-    """
+    """Return the JSON Schema of an answer."""
     claim = {
         "type": "object",
         "properties": {
@@ -142,14 +138,7 @@ def claims_of(
     """Return the claims of a reply that stand in the text, in the text's order; what does not fit is passed over.
 
     Two claims about one subject, predicate and value are one: the first. Fields that nobody asked for are ignored.
-
-    Args:
-        reply: Any data; as the schema describes it, if the model kept to it.
-        text: The text that was asked about.
-        said_at: When it was said.
-        value_of: Makes the value of its words.
-        confidence: How sure each claim is, 0 to 1.
-        most: So many at most; the rest is passed over.
+    ``reply`` is any data; after ``most`` claims the rest is passed over.
     """
     listed = reply.get("facts")
     found: dict[tuple[str, str, str], Claim] = {}
@@ -181,7 +170,6 @@ def _claim(entry: Mapping[str, Any], text: str, said_at: Instant, value_of: Valu
 
 
 def _states(span: Span, text: str, *, denied: bool) -> bool:
-    """Whether what is quoted states something: its sentences neither ask nor hedge, and a denial is reported as one."""
     quoted = [text[start:end] for start, end in sentences(text) if start < span.end and span.start < end]
     if any(is_question(sentence) or is_hedged(sentence) for sentence in quoted):
         return False
@@ -217,7 +205,6 @@ def _span(quote: str, text: str) -> Span | None:
 
 
 def _stands(words: str, text: str) -> bool:
-    """Whether some words stand in a text, whole, in any case and with any white space."""
     sought = _words(words)
     before = "" if _UNSPACED.match(sought[:1]) else r"(?<!\w)"
     after = "" if _UNSPACED.match(sought[-1:]) else r"(?!\w)"

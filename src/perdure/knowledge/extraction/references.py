@@ -81,11 +81,7 @@ class Referents:
 
     Nothing is read before somebody asks. Only names count, not what pronouns were taken to mean: what a word refers to
     then depends on ``WINDOW`` messages and on nothing else, so that a batch and one message after another agree.
-
-    Args:
-        texts: The session's messages before this one, oldest first; only the last ``WINDOW`` are looked at.
-        names: The namespace's names.
-        fuzzy: Least likeness of names, 0 to 1.
+    ``texts`` come before this one, oldest first; only the last ``WINDOW`` are looked at.
     """
 
     def __init__(self, texts: Sequence[str], names: Names, fuzzy: float) -> None:
@@ -96,13 +92,9 @@ class Referents:
     def refer(self, word: str, before: str = "", speaker: str | None = None) -> str | None:
         """Return the entity that a pronoun refers to; None for a description, where nobody fits, or where several do.
 
-        It is the one that fits of the last message in which one fits. A name that may mean several entities
-        counts as all of them: what comes after it is not settled by what came before.
-
-        Args:
-            word: ``they``, ``her``; ``I`` and ``our`` are the speaker.
-            before: What the same message says before the word.
-            speaker: Who says it.
+        It is the one that fits of the last message in which one fits. A name that may mean several entities counts as
+        all of them: what comes after it is not settled by what came before. ``I`` and ``our`` are the speaker.
+        ``before`` is what the same message says before the word.
         """
         pronoun = word.strip().lower()
         if pronoun in FIRST_PERSON:

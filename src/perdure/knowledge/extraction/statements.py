@@ -67,7 +67,6 @@ def _claim_of_match(clause: Clause, who: str, fit: Match, predicates: Predicates
 
 
 def _act(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
-    """Return what somebody likes, does not do, or does: "likes jazz", "doesn't eat pork", "doesn't smoke"."""
     liked, verb, rest = _liking(clause.verb), clause.verb, clause.rest
     if clause.past or clause.perfect:
         return []
@@ -138,7 +137,6 @@ def _of_relative(clause: Clause, owner: str, relation: Words, name: Words, predi
 
 
 def _name_after(clause: Clause) -> Words | None:
-    """Return the name that ends a clause: "is Rita", "is called Rita"."""
     at = int(bool(clause.rest) and clause.rest[0].low in {"called", "named"})
     stop = name_end(clause, at)
     if clause.past or stop is None or stop != len(clause.rest) or stop - at > MOST:
@@ -179,7 +177,6 @@ def _ending(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
 
 
 def _ended_act(over: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
-    """Return the act that ended: "smoking", "playing tennis"."""
     verb = base_verb(over.rest[0].low)
     acting = replace(over, verb=verb, rest=over.rest[1:])
     if not acting.rest or acting.date_at(acting.rest[0]):
@@ -193,7 +190,6 @@ def _ended_act(over: Clause, who: str, predicates: Predicates) -> list[RawClaim]
 
 
 def _ended_use(over: Clause, who: str, verb: str) -> list[RawClaim]:
-    """Return a thing that is no longer used: "Netflix", "my gym membership", "coffee"."""
     stop = thing_end(over, 0)
     if stop is None:
         return []

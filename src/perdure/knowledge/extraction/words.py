@@ -29,8 +29,7 @@ belki galiba sanırım
 ربما لعل أظن
 शायद
 """  # noqa: RUF001  # the letters of other languages are meant
-_HEDGING_PHRASES: Final = ("(?-i:may)", "not sure", "tal vez", "a lo mejor")
-"""May with a capital is a month."""
+_HEDGING_PHRASES: Final = ("(?-i:may)", "not sure", "tal vez", "a lo mejor")  # may with a capital is a month
 _HEDGES_UNSPACED: Final = "也许 可能 或许 大概 我想 考虑 如果 かもしれ たぶん 多分 と思 でしょう もし 아마 것 같"
 _NEGATIONS: Final = """
 no not never none nobody nothing neither nor cannot dont doesnt didnt isnt wasnt arent wont stopped quit formerly
@@ -94,8 +93,7 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
-_IRREGULAR: Final = IRREGULAR_PASTS | forms(_FORMS["verbs"])
-"""Forms that the endings below do not bring to their verb."""
+_IRREGULAR: Final = IRREGULAR_PASTS | forms(_FORMS["verbs"])  # forms that the endings below do not bring to their verb
 _SAME: Final = word_set("cut hit hurt let put quit read run set become come")
 """Past tenses that look like their base form, or nearly."""
 

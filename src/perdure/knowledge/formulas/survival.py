@@ -65,8 +65,7 @@ def discoveries(chances: ArrayLike, level: float) -> NDArray[np.bool_]:
     return p <= bound
 
 
-EXPECTED_CONFIDENCE: Final = 0.4
-"""What is left of a fact's confidence when its change is expected: 0.916 is -ln 0.4."""
+EXPECTED_CONFIDENCE: Final = 0.4  # what is left of a fact's confidence when its change is expected: 0.916 is -ln 0.4
 VALIDATE_AT: Final = 0.5  # a fact should be asked about after this share of its expected life
 
 _LOSS: Final = -math.log(EXPECTED_CONFIDENCE)

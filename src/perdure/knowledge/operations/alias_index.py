@@ -16,8 +16,7 @@ from perdure.records.report import Operation
 NAMESPACES: Final = 16  # of so many the names are kept; the one that was kept first goes first
 _RECENT: Final = 64  # so many of the last operations are looked at for what is new
 _FEW: Final = 200  # so many changes are never more than reading all names would be
-_LEARNING: Final = frozenset({"learn", "remember", "update"})
-"""Verbs that bring new names and take none away."""
+_LEARNING: Final = frozenset({"learn", "remember", "update"})  # verbs that bring new names and take none away
 MANY: Final = 200  # fewer names are read each time: that is as quick as to look what is new
 
 

@@ -41,8 +41,7 @@ from perdure.rules.language.words import query_words
 
 HITS: Final = 12
 BUDGET: Final = 1000
-LIKENESS: Final = 0.3
-"""What the cosine of a fact with the question counts beside the question's words that it holds."""
+LIKENESS: Final = 0.3  # what the cosine of a fact with the question counts beside the question's words that it holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,6 @@ class _Search:
         return list(dict.fromkeys(near))
 
     def _alike(self, query: str, facts: Collection[str]) -> dict[str, float]:
-        """Return fact -> cosine with the question."""
         vector = embed_query(self.ctx, query)[0].vector
         if vector is None or not facts:
             return {}
@@ -225,7 +223,6 @@ class _Search:
 
 
 def _is_about(memory: MemoryItem, question: SheetQuestion) -> bool:
-    """Whether whom the question names says a memory, or is named in it."""
     return normal_name(memory.speaker or "") in question.forms or names_one(memory.content, question)
 
 

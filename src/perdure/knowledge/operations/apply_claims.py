@@ -49,12 +49,9 @@ class LearnTally:
     entities: list[str] = field(default_factory=list)
     displaced: dict[str, str] = field(default_factory=dict)
     """Fact -> what took its place only because it is newer or surer."""
-    unknown: list[str] = field(default_factory=list)
-    """What claims are said to replace, and nothing is known of."""
-    superseded: list[str] = field(default_factory=list)
-    """Notes of which nothing is believed any longer."""
-    taken: dict[str, str] = field(default_factory=dict)
-    """Name -> the known name that it was taken for."""
+    unknown: list[str] = field(default_factory=list)  # what claims are said to replace, and nothing is known of
+    superseded: list[str] = field(default_factory=list)  # notes of which nothing is believed any longer
+    taken: dict[str, str] = field(default_factory=dict)  # name -> the known name that it was taken for
 
     def learnt(self, messages: int, operations: tuple[str, ...]) -> Learnt:
         """Return it as the answer of a verb."""

@@ -51,12 +51,7 @@ def entity(ctx: Context, name: str, namespace: str, seen: Filters) -> EntityView
 
 
 def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:
-    """Return whom an id or a name means; a merged entity is the one that stands for it.
-
-    Raises:
-        NotFound: Nobody.
-        InvalidInput: Several: the answer names them, and nothing is guessed.
-    """
+    """Return whom an id or a name means; a merged entity is the one that stands for it."""
     if name in names.entities:
         return names.standing(name)
     found = names.resolve(name, ctx.policy.knowledge.fuzzy)
@@ -76,8 +71,6 @@ def _not_found(ctx: Context, names: Names, name: str, namespace: str) -> NotFoun
 
 @dataclass(slots=True)
 class _Editor:
-    """Changes entities of a namespace in one operation."""
-
     ctx: Context
     namespace: str
     names: Names = field(init=False)
@@ -177,7 +170,6 @@ def _merge(editor: _Editor, into: str, other: str) -> EntityMerge:
 
 
 def _merge_sides(editor: _Editor, into: str, other: str) -> tuple[str, str]:
-    """Return the entity that stays and the one that goes."""
     names, stays = editor.names, editor.find(into)
     goes = other if other in names.entities else editor.find(other)
     if goes == stays:
@@ -284,5 +276,4 @@ def _form(name: str) -> str:
 
 
 def _quote(name: str) -> str:
-    """Return a name as it is quoted in a sentence."""
     return repr(name if len(name) <= 60 else f"{name[:57]}...")  # noqa: PLR2004  # one line

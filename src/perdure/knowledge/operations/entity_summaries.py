@@ -47,7 +47,6 @@ def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
 
 
 def _why_none(ctx: Context, namespace: str, names: Names) -> str:
-    """Return why no entity gets a summary."""
     entities = [i for i, e in names.entities.items() if e.merged_into is None]
     if any(_earlier(ctx, namespace, entity) for entity in entities):
         return "Nothing that is summed up has changed, and no other entity was named often enough."
@@ -99,7 +98,6 @@ def _one(
 
 
 def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[Record]:
-    """Return the messages in view that name an entity, oldest first."""
     family = [i for i in names.entities if names.standing(i) == entity]
     ids = sorted({d.id for d in ctx.store.documents.find_named(namespace, Shelf.MENTION, family)})
     visible = (Kind.EPISODE, Status.ACTIVE, Scope.LONG_TERM)  # what others may not see is not summed up for all
@@ -114,7 +112,6 @@ def _holding(ctx: Context, namespace: str, episodes: Sequence[Record]) -> list[R
 
 
 def _earlier(ctx: Context, namespace: str, entity: str) -> Document | None:
-    """Return what the entity's last summary was made of."""
     documents = ctx.store.documents.find_named(namespace, Shelf.PROFILE, [entity])
     return max(documents, key=lambda d: (d.data["at_ms"], d.id), default=None)
 

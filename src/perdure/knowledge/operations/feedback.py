@@ -29,11 +29,9 @@ from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.point_in_time import is_past
 from perdure.rules.redaction import labelled_secrets, redact_with
 
-_OF_THE_PAST: Final = ("correct", "deny")
-"""Answers that may be given about what was over when it was told."""
+_OF_THE_PAST: Final = ("correct", "deny")  # answers that may be given about what was over when it was told
 
-_REMEDIES: Final = {Status.ARCHIVED: "Restore it first."}
-"""Status -> what to do before an answer."""
+_REMEDIES: Final = {Status.ARCHIVED: "Restore it first."}  # status -> what to do before an answer
 
 Act = Callable[[ClaimWriter, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""
@@ -299,12 +297,7 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
 
 
 def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) -> Outcome:
-    """Carry an answer about a memory out; the outcome is about what stands in its place.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is hidden, or not believed any longer.
-    """
+    """Carry an answer about a memory out; the outcome is about what stands in its place."""
 
     def attempt() -> Outcome:
         now = ctx.clock()

@@ -95,8 +95,6 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
 
 
 class _Taker:
-    """Takes the claims of one memory, or those that stand in none."""
-
     def __init__(self, ctx: Context, writer: ClaimWriter, names: Names, handed: HandedClaims) -> None:
         self.ctx, self.handed, self.policy = ctx, handed, ctx.policy.knowledge
         self.writer, self.work, self.names = writer, writer.work, names
@@ -159,7 +157,6 @@ class _Taker:
         return speaker_name(self.handed.speaker) if is_speaker and not known else claim.subject
 
     def _called(self, claim: GivenClaim, subject: Entity) -> str:
-        """Return the normal form of the name that a claim calls its subject by, which may be a near one, or its id."""
         words = self._name(claim)
         return normal_name(subject.name if words in self.names.entities else words)
 
@@ -333,7 +330,6 @@ class _Taker:
         self.writer.tally.unknown.append(text)
 
     def _ids(self, text: str) -> list[str]:
-        """Return the memory whose id a text is, if it is one."""
         if len(text) < _SHORTEST_ID or " " in text:
             return []
         ids = self.ctx.store.find_ids(text, namespace=self.work.namespace, limit=2)

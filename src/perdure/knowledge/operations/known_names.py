@@ -15,13 +15,8 @@ _LONGEST: Final = 4  # words of a name
 def with_known_names(ctx: Context, namespace: str, text: str, absent: Collection[str]) -> str:
     """Return a question with other names of entities replaced by what the entities are called.
 
-    A name that several share stays.
-
-    Args:
-        ctx: The store, and more.
-        namespace: Where it is asked.
-        text: The question.
-        absent: Words, lower case, of which a name that is replaced has one; any name is where there are none.
+    A name that several share stays. Only a name with one of the ``absent`` words, in lower case, is replaced; any where
+    there are none.
     """
     runs = _runs(text)
     wanted = {form for _, _, form in runs if form and not (absent and set(absent).isdisjoint(form.split()))}

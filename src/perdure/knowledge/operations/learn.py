@@ -38,8 +38,7 @@ from perdure.rules.source_trust import stored_trust
 PAGE: Final = 500
 MARK: Final = ""  # the name of the document that tells how far a session was learned from
 ANY: Final = ":any"
-HEARD: Final = "heard"
-"""The document of this name, in the place of a session, tells what was heard last in any of them."""
+HEARD: Final = "heard"  # the document of this name, in the place of a session, tells what was heard last in any of them
 RECENT: Final = WINDOW
 """So many messages before the first new one are looked at for whom "they" are: all that may count."""
 _MOST_NAMED: Final = 4  # up to so many sessions are named in the journal
@@ -148,8 +147,6 @@ def _is_message(record: Record) -> bool:
 
 
 class _Learner:
-    """Hears one message after the other."""
-
     def __init__(self, work: FactSession, recent: Mapping[str, Sequence[Record]], model: ModelReading) -> None:
         self.ctx, self.work, self.model = work.ctx, work, model
         self.writer = ClaimWriter(work)

@@ -1,22 +1,36 @@
-"""Learning claims that a caller hands over and that stand in no memory."""
+"""Learning claims that a caller hands over and that stand in no memory, and what is known beside them to compare."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
+from perdure.knowledge.extraction.entity_names import Resolved
+from perdure.knowledge.extraction.references import FIRST_PERSON, USER
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.fact_session import Lessons
 from perdure.knowledge.operations.given_claims import result_of, take_claims
-from perdure.knowledge.operations.known_beside import known_beside
+from perdure.knowledge.operations.ports import resources
+from perdure.knowledge.operations.predicate_questions import nearest_fact
+from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.records.results import Learnt
+from perdure.knowledge.rules.given_claims import predicate_name
+from perdure.knowledge.rules.predicate_registry import SynonymAnswer, comparable
 from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
 from perdure.operations.remember import redacted_in
 from perdure.operations.remember_one import related_memories
 from perdure.operations.writing import read_after, retry, tell_redacted
 from perdure.records.fact_claim import GivenClaim, HandedClaims
+from perdure.records.memory import Shelf
+from perdure.records.outcome import KnownPredicates
 from perdure.rules.decisions import Decisions
+from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.validation.fact_claims import parsed_claims
+
+_MOST_FACTS: Final = 200  # facts of one subject, those learned last, that are looked at
+_MOST_SUBJECTS: Final = 3
 
 
 def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
@@ -41,3 +55,51 @@ def _with_known(ctx: Context, decisions: Decisions, claims: Sequence[GivenClaim]
     memories, known = known_beside(ctx, decisions.namespace, claims, besides)
     related = related_memories(ctx, decisions, memories, done.created)
     return replace(done, related=related, predicates=tuple(known))
+
+
+def known_beside(
+    ctx: Context, namespace: str, claims: Sequence[GivenClaim], besides: Collection[str]
+) -> tuple[list[str], list[KnownPredicates]]:
+    """Return the memories that say something about the same subjects and predicates, and the subjects' predicates."""
+    names, predicates = names_of(ctx, namespace), resources(ctx).predicates
+    lessons = Lessons(ctx, namespace, DocumentEdits())
+    by_subject: dict[str, set[str]] = {}
+    for claim in claims:
+        words = USER if claim.subject.casefold() in FIRST_PERSON else claim.subject
+        found = names.resolve(words, ctx.policy.knowledge.fuzzy)
+        if isinstance(found, Resolved):
+            name = lessons.name(predicate_name(claim.predicate, predicates))
+            by_subject.setdefault(found.id, set()).add(name)
+    memories: dict[str, None] = {}
+    known = []
+    for subject, own in list(by_subject.items())[:_MOST_SUBJECTS]:
+        everything = _believed_facts(ctx, namespace, subject)
+        facts = [f for f in everything if f.id not in besides]
+        for fact in facts:
+            if any(fact.predicate == one or predicates.akin(one, fact.predicate) for one in own):
+                memories |= dict.fromkeys([s.memory for s in fact.sources] or [fact.id])
+        existing = {f.predicate for f in facts}
+        others = tuple(sorted(existing - own))
+        near = _near(ctx, [f for f in everything if f.id in besides and f.predicate in own - existing], facts, lessons)
+        known += [KnownPredicates(names.entity(subject).name, others, near)] if others else []
+    return list(memories), known
+
+
+def _near(ctx: Context, new: Sequence[Fact], facts: Sequence[Fact], lessons: Lessons) -> tuple[tuple[str, str], ...]:
+    """Return new predicates with the known one of the same entity that may mean the same."""
+    registry = resources(ctx).predicates
+    two = {pair.key for pair in lessons.pairs() if pair.said is SynonymAnswer.DIFFERENT}
+    found: dict[str, str] = {}
+    for fact in new:
+        others = [f for f in facts if comparable(fact, f, registry) and {fact.predicate, f.predicate} not in two]
+        if (near := nearest_fact(ctx, fact, others)) is not None:
+            found.setdefault(fact.predicate, near[0].predicate)
+    return tuple(found.items())
+
+
+def _believed_facts(ctx: Context, namespace: str, subject: str) -> list[Fact]:
+    about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, [subject])
+    ids = sorted({d.id for d in about})[-_MOST_FACTS:]
+    documents = ctx.store.documents.find(namespace, Shelf.FACT, ids) if ids else []
+    facts = [Fact.from_data(d.id, d.data) for d in documents]
+    return sorted((f for f in facts if f.retired is None), key=lambda f: f.id, reverse=True)

@@ -21,13 +21,11 @@ from perdure.operations.writing import retry
 from perdure.records.errors import ModelWarning, PerdureError, UnusableReply
 from perdure.records.memory import UNREAD, Record, Shelf
 
-LATE: Final = 20
-"""So many waiting messages are read in one operation: what was read is kept if the next cannot be."""
+LATE: Final = 20  # so many waiting messages are read in one operation: what was read is kept if the next cannot be
 AT_INGEST: Final = 100  # so many waiting messages of a session are read when it goes on
 _STREAK: Final = 3
 """After so many useless replies in a row the model is taken to be broken, and not asked again in this call."""
-_TRIES: Final = 3
-"""So often a message is asked about again while the model can read others; then it is passed over."""
+_TRIES: Final = 3  # so often a message is asked about again while the model can read others; then it is passed over
 
 
 class ModelReader:
@@ -163,13 +161,7 @@ def read_waiting(
 ) -> Learnt:
     """Let the model read messages that wait, in their order, until it cannot be asked.
 
-    Args:
-        ctx: Store, policy, model.
-        namespace: Where.
-        sessions: Which.
-        reader: Asks the model.
-        most: So many messages of a session, or little more; all if None.
-        listening: Makes who hears them.
+    ``most`` messages of a session, or little more; all if None.
 
     Returns:
         What they taught, and how many still wait.
@@ -195,7 +187,6 @@ def waiting_sessions(ctx: Context, namespace: str) -> list[str]:
 
 
 def _waiting(ctx: Context, namespace: str, sessions: Sequence[str]) -> dict[str, int]:
-    """Return session -> how many of its messages wait."""
     found = ctx.store.documents.find(namespace, Shelf.LEARNED, sessions)
     return {d.id: Unread.from_data(d.data).count for d in found if d.name == UNREAD}
 
@@ -203,7 +194,6 @@ def _waiting(ctx: Context, namespace: str, sessions: Sequence[str]) -> dict[str,
 def _late_page(
     ctx: Context, namespace: str, session: str, reader: ModelReader, listening: Listening
 ) -> tuple[Learnt, list[str]]:
-    """Read the next messages that wait, and return them; those that the model could not reply to come last."""
     work = FactSession(ctx, namespace, ctx.clock())
     documents = ctx.store.documents.find(namespace, Shelf.LEARNED, [session])
     work.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed

@@ -104,7 +104,6 @@ def _is_shared(work: FactSession, identity: str) -> bool:
 
 
 def _facts_about(work: FactSession, subject: str) -> list[Fact]:
-    """Return facts that are believed of an entity, those said last."""
     documents, place = work.ctx.store.documents.strict, work.namespace
     ids = sorted({d.id for d in documents.find_named(place, Shelf.ABOUT, [subject])})[-_LAST:]
     found = {d.id: Fact.from_data(d.id, d.data) for d in documents.find(place, Shelf.FACT, ids)} if ids else {}

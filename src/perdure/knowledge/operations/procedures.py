@@ -110,7 +110,6 @@ def _plan(
     documents: Mapping[str, Document],
     now: Instant,
 ) -> tuple[Plan, list[str]]:
-    """Return the plan, and the memory of each verdict."""
     touched = [records[v.before.id] for v in verdicts if v.before is not None]
     decisions = begin(ctx, namespace, now)
     decisions.admit(touched)
@@ -130,7 +129,6 @@ def _plan(
 
 
 def _state(verdict: ProcedureChange, state: State, ctx: Context, now: Instant) -> State:
-    """Return what a known procedure's state is to be."""
     if verdict.move == "retired":
         return replace(state, status=Status.ARCHIVED, status_ms=now, held=False)
     if verdict.move == "back" and state.status is not Status.ACTIVE:

@@ -29,8 +29,7 @@ _WITH_WORDS: Final = (Target.MEMORY, Target.DOCUMENT)  # rows that hold names
 _NUMBERED: Final = re.compile(r"-\d+\Z")  # how an id ends that was taken already
 _UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]+")
 """A run of a script that puts no spaces between words."""
-_INNER: Final = str.maketrans("", "", ".'\u2019")
-"""Marks that a normal form leaves out inside of a word."""
+_INNER: Final = str.maketrans("", "", ".'\u2019")  # marks that a normal form leaves out inside of a word
 _MOST_WORDS: Final = 12  # of a name that is looked for in texts
 _ERASED: Final = normal_name(ERASED)
 _BECAUSE: Final = "nobody says this name any longer"
@@ -171,7 +170,6 @@ def names_said(content: Content, forms: Container[str]) -> set[str]:
 
 
 def _within(text: str, forms: Container[str]) -> set[str]:
-    """Return those of some names that stand in a text."""
     found = set[str]()
     words = [form for a, b in name_words(text) for form in word_form(text[a:b]).split()]
     for first, joined in enumerate(words):

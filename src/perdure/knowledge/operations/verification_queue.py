@@ -79,7 +79,6 @@ def authorities_for(ctx: Context, predicate: str, place: str) -> tuple[str, ...]
 
 
 def _facts(ctx: Context, place: str, ids: Sequence[str] | None, now: Instant) -> list[Fact]:
-    """Return the facts in view that are believed and that an authority knows about."""
     if not resources(ctx).authorities:
         return []
     if ids is None:
@@ -140,7 +139,6 @@ def questions_about(
 
 
 def _citing_memories(ctx: Context, place: str, ids: Sequence[str] | None) -> list[tuple[str, list[Citation]]]:
-    """Return the memories in view that cite something, with what they cite."""
     records = find_records(ctx, place, all_ids(ctx, place) if ids is None else ids)
     found = ((r.id, citations(r.content.text)) for r in records if r.state.status is Status.ACTIVE)
     return [(identity, cited) for identity, cited in found if cited]

@@ -87,7 +87,6 @@ def _verify(
 
 
 def _session(ctx: Context, place: str, picked: VerificationBatch) -> FactSession:
-    """Return the facts as they were when authorities were asked: whoever was faster meanwhile is noticed."""
     session, facts = FactSession(ctx, place, ctx.clock()), [f for key in picked.keys for f in key.facts]
     session.edits.read(Document(Shelf.FACT, f.id, f.key, f.to_data()) for f in facts)
     session.edits.read(picked.checks.values())
@@ -136,8 +135,6 @@ def _check_citations(ctx: Context, picked: VerificationBatch) -> list[Cited]:
 
 @dataclass(slots=True)
 class _NewFact:
-    """A fact that is to be brought in."""
-
     fact: Fact
     draft: Draft
     verdict: Verdict

@@ -50,8 +50,7 @@ class AuthorityAnswer:
     evidence: str = ""  # where it is from, or why there is none, in words without credentials
 
 
-Answers = Callable[[Sequence[AuthorityQuestion]], list[AuthorityAnswer]]
-"""Questions to an authority's answer to each."""
+Answers = Callable[[Sequence[AuthorityQuestion]], list[AuthorityAnswer]]  # questions to an authority's answer to each
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ _LONGEST: Final = 240
 _LONGEST_QUOTE: Final = 160
 _QUOTES: Final = 2  # the first and the last words that said something are shown
 
-Group = tuple[str, tuple[SheetEntry, ...]]
-"""Section of the sheet, and statements that only make sense together."""
+Group = tuple[str, tuple[SheetEntry, ...]]  # section of the sheet, and statements that only make sense together
 
 
 def fit_sheet(sheet: AnswerSheet, budget: int, count: Callable[[str], int], first: str) -> AnswerSheet:
@@ -79,7 +78,6 @@ def _text(sheet: AnswerSheet, first: str) -> str:
 
 
 def _time(sheet: AnswerSheet) -> list[str]:
-    """Say which time is asked about."""
     times = [f"what was true on {sheet.as_of}"] if sheet.as_of else []
     times += [f"what was known on {sheet.known_at}"] if sheet.known_at else []
     return [f"Asked for: {', as far as '.join(times)}. How sure it is, is as of today."] if times else []

@@ -43,9 +43,6 @@ def authorities_from(data: Mapping[str, Any], name: str) -> tuple[AuthorityConfi
             ``url_variable`` with ``predicates`` (predicate -> query), or ``working_tree``; besides ``timeout_seconds``
             (0.05 to 60, default 2) and ``namespaces`` (default all).
         name: The file, for messages.
-
-    Raises:
-        PolicyError: A table is refused; all faults are listed.
     """
     tables = data.get("authorities", {})
     if not isinstance(tables, Mapping) or len(tables) > _MOST:

@@ -82,7 +82,6 @@ def _rate(name: str, lives: Sequence[FactLifetime], prior: float, policy: Policy
 
 
 def _refusal_reason(name: str, changes: int, ends: tuple[float, float], policy: Policy) -> str:
-    """Return why a rate is not used; empty if it is."""
     least, most = policy.knowledge.rate_changes, policy.knowledge.rate_width
     if not name:
         return "facts without a sort have nothing in common"

@@ -279,10 +279,7 @@ def surest(known: Iterable[KnownFact]) -> KnownFact:
 def find_answered_fact(text: str, before: str, known: Sequence[KnownFact]) -> KnownFact | None:
     """Return the one fact that a confirmation or a bare denial is about, or None where that is not clear.
 
-    Args:
-        text: What was answered, in normal form (lower case, single blanks).
-        before: The turn that it answers, in the same form; empty if there is none.
-        known: The facts about whoever is spoken of.
+    ``text`` and ``before`` are in normal form: lower case, single blanks.
     """
     for words in (text, before):
         mentioned = [k for k in known if k.fact.value.norm and _says(words, k)]
@@ -295,7 +292,6 @@ def find_answered_fact(text: str, before: str, known: Sequence[KnownFact]) -> Kn
 
 
 def _says(words: str, known: KnownFact) -> bool:
-    """Whether a text has the fact's value, as a word of its own or in the plural."""
     value = known.fact.value
     return any(
         _has_word(words, form) for form in {value.text.casefold(), value.norm.casefold()} if form and not form.isspace()
@@ -315,5 +311,4 @@ def _has_word(words: str, form: str) -> bool:
 
 
 def _names_predicate(words: str, known: KnownFact) -> bool:
-    """Whether a text has a telling word of the fact's predicate."""
     return any(len(part) > 3 and part in words for part in known.fact.predicate.split("_"))  # noqa: PLR2004  # not "day"

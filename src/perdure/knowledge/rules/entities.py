@@ -19,8 +19,7 @@ from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.document_edits import DocumentEdits, document_change
 from perdure.rules.language.tokens import count_tokens
 
-ROLES: Final = ("subject", "speaker", "named")
-"""What a memory has to do with an entity, the closest first."""
+ROLES: Final = ("subject", "speaker", "named")  # what a memory has to do with an entity, the closest first
 
 
 def new_entity_changes(entity: Entity, because: str = "") -> list[Change]:
@@ -41,11 +40,7 @@ def alias_change(identity: str, written: str, because: str = "") -> Change:
 def mention_change(memory: str, identity: str, role: str, words: Iterable[tuple[Span, str]]) -> Change:
     """Return the change that records that a memory is about an entity, or names it.
 
-    Args:
-        memory: Its id.
-        identity: The entity.
-        role: One of ``ROLES``.
-        words: Where, and by which of the entity's names (normal form): a pronoun has the name that it stands for.
+    ``words`` say where, and by which of the entity's names (normal form): a pronoun has the name that it stands for.
     """
     places = [{"start": s.start, "end": s.end, "quote": s.quote, "alias": alias} for s, alias in words]
     data = {"role": role, "words": places}
@@ -55,11 +50,8 @@ def mention_change(memory: str, identity: str, role: str, words: Iterable[tuple[
 def merge(edits: DocumentEdits, into: Entity, other: Document, facts: Iterable[Document]) -> None:
     """Make one entity part of another: its names, mentions and facts move.
 
-    Args:
-        edits: The names of the other entity and the mentions of both were read.
-        into: The one that stays, with its aliases.
-        other: The document of the one that goes; it stays and says where to.
-        facts: Documents of the other's facts; they get the new subject, and the name that goes with it.
+    The names of the other entity and the mentions of both were read; its document stays and says where to. Its facts
+    get the new subject, and the name that goes with it.
     """
     because = f"{other.id} merged into {into.id}"
     edits.read([other])

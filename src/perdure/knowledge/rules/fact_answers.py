@@ -22,8 +22,7 @@ from perdure.rules.language.words import query_words, word_set
 from perdure.rules.ranking import Ranking
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_BEGIN: Final = 4
-"""Two words that begin with the same letters, so many, are taken for forms of one: "wohne", "Wohnort"."""
+_BEGIN: Final = 4  # two words that begin with the same letters, so many, are taken for forms of one: "wohne", "Wohnort"
 _LETTERS: Final = 5  # so are two that have so many letters in a row in common: "beliefert", "Liefertag"
 _FORM: Final = 0.7  # what a form of a word counts for
 _NEAR: Final = 3.0  # at this distance, in words, a word beside the value counts for half
@@ -38,12 +37,8 @@ def relevance(
 
     A word counts for more the fewer of the facts hold it, so names and small words decide nothing. What one fact shows
     of how its predicate is spoken of counts for all that have it: for what took the place of one that is over, too.
-
-    Args:
-        facts: Those that may answer.
-        over: Those that do not hold any longer.
-        words: Of the question, in lower case -> words of predicates that it may mean: "live" is a home.
-        speaker: Whoever speaks, where the question is in the first person: "my daughter" is who that is.
+    ``words`` of the question, in lower case, lead to words of predicates that it may mean: "live" is a home.
+    ``speaker`` is whoever speaks, where the question is in the first person.
     """
     every = [*facts, *over]
     matches: dict[str, list[float]] = {}
@@ -104,8 +99,7 @@ MeaningOf = Callable[[Iterable[str]], frozenset[str]]
 ANSWERS: Final = 0.25  # a fact that holds so much of a question answers it (``relevance``)
 _PART: Final = 0.5
 """Where a question names nobody, facts that hold less than this part of what the best one holds are left out."""
-_OF_SPEAKER: Final = 0.15
-"""What it counts that a fact is about whoever speaks, where the question says "my" or "I"."""
+_OF_SPEAKER: Final = 0.15  # what it counts that a fact is about whoever speaks, where the question says "my" or "I"
 _MOST_WORDS: Final = 10
 _ASKING: Final = word_set("""
     kind kinds type types sort many much long often ever likely tell say said mention mentioned describe know according
@@ -252,13 +246,7 @@ def _fact_words(fact: FactLine) -> str:
 
 
 def says_more(text: str, quoted: str | None, question: SheetQuestion) -> bool:
-    """Whether a message belongs beside the words of it that facts quote: it holds more of what is asked for.
-
-    Args:
-        text: The message.
-        quoted: What the sheet quotes of it; None if nothing.
-        question: What is asked for.
-    """
+    """Whether a message belongs beside the words of it that facts quote: it holds more of what is asked for."""
     if quoted is None:
         return True
     return not (stems(text) - stems(quoted)).isdisjoint(question.words | question.predicates)
@@ -302,14 +290,6 @@ def rank_with_facts(
     A fact counts where it shares a word with the question besides the name: ``Gai Media: delivery day preference`` is
     about "delivery for Gai Media". It gets the part of a named speaker, and for words the share of the question's words
     that it has, if that is more than its own: in a store about one customer the customer's name is no rare word.
-
-    Args:
-        order: As ranked.
-        facts: Id -> words, of the facts about whom the question names.
-        query: The question.
-        pool: What was searched.
-        policy: The weights.
-        predicate_words: Words of the predicates that the question may mean by others ("live" is a home).
     """
     words = {word.rstrip("s") for word in query.words}
     asked_for = words | predicate_words

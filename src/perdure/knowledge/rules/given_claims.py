@@ -270,7 +270,6 @@ def begins_otherwise(claim: Claim, known: KnownFact) -> bool:
 
 
 def _contradicts(claim: Claim, known: KnownFact) -> bool:
-    """Whether a fact cannot hold beside a claim."""
     fact = known.fact
     if fact.predicate != claim.predicate:
         return False

@@ -20,8 +20,7 @@ OVERLAP_MS: Final = 60_000
 MOST: Final = 1000  # ids that are kept; of a batch that is larger the last ones
 _BYTES: Final = 16  # of a UUID
 _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-MOST_FAILED: Final = 100
-"""Messages of a session that a model gave no useful reply to, and that are kept to ask again."""
+MOST_FAILED: Final = 100  # messages of a session that a model gave no useful reply to, and that are kept to ask again
 
 
 def near(mark: Mapping[str, Any]) -> frozenset[str]:
@@ -41,11 +40,7 @@ def floor(mark: Mapping[str, Any]) -> str:
 
 
 def _ids_of(kept: str | Sequence[str]) -> list[str]:
-    """Return the ids that a mark keeps: packed, or as a list where an earlier version wrote them.
-
-    Raises:
-        StoreDamaged: They cannot be read.
-    """
+    """Return the ids that a mark keeps: packed, or as a list where an earlier version wrote them."""
     if not isinstance(kept, str):
         return [str(i) for i in kept]
     try:
@@ -67,13 +62,7 @@ def _pack(ids: Sequence[str]) -> str | list[str]:
 
 
 def advance(mark: Mapping[str, Any], learned: Iterable[str], last: Sequence[str]) -> dict[str, Any]:
-    """Return what is written down after more messages were learned from.
-
-    Args:
-        mark: What was written down before.
-        learned: The messages that were learned from since.
-        last: Those that were heard last in the session, oldest first.
-    """
+    """Return what is written down after more messages were learned from."""
     known = sorted(near(mark) | set(learned))
     begin = max(floor(mark), _before(known[-1]))
     kept = [i for i in known if i > begin]

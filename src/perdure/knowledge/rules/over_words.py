@@ -12,8 +12,7 @@ from perdure.records.recall import OverInText
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
 
-_HEAD: Final = 4000
-"""Characters of a text that are read; a longer one says more than its facts."""
+_HEAD: Final = 4000  # characters of a text that are read; a longer one says more than its facts
 _CLAUSE_ENDS: Final = re.compile(
     r"[,;](?=\s)|[，、；،؛]|\s(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|en|og|och)\s",  # noqa: RUF001  # other scripts
     re.IGNORECASE,

@@ -60,9 +60,6 @@ class Registry:
         """Return the normal form of a predicate: lower case, singulars, ``_`` between words, synonyms replaced.
 
         Names of the same words mean the same: ``day of delivery``, ``deliveryDays`` and ``delivery_day``.
-
-        Args:
-            words: As said or in normal form, in any script.
         """
         parts = _parts(words)
         known = "_".join(parts) or UNNAMED
@@ -110,10 +107,8 @@ class Registry:
         """Return the words of the predicates that a question may mean: "Where does Ana live?" asks for a home.
 
         "What does she want?" asks for whatever she prefers, likes or enjoys; "how old" for an age, "how many" for a
-        count. What no predicate is called by means nothing here.
-
-        Args:
-            words: Of the question, lower case; each may be given by itself to see what it means.
+        count. What no predicate is called by means nothing here. ``words`` are in lower case; each may be given by
+        itself to see what it means.
         """
         found: set[str] = set()
         for word in words:
@@ -214,7 +209,6 @@ def _parts(words: str) -> list[str]:
 
 
 def _reorder(parts: list[str]) -> list[str]:
-    """Return the words of a name with what describes others before them: ``number of pages`` is ``page number``."""
     at = next((i for i in range(1, len(parts) - 1) if parts[i] in _BETWEEN), None)
     return parts if at is None else _reorder([*parts[at + 1 :], *parts[:at]])
 

@@ -47,8 +47,7 @@ def fold_plural(word: str) -> str:
 
 
 REACH: Final = 2  # a topic follows another if it comes up in one of the next two messages
-SHARE: Final = 0.5
-"""A procedure is learned if the second topic followed in at least half of the sessions."""
+SHARE: Final = 0.5  # a procedure is learned if the second topic followed in at least half of the sessions
 STILL: Final = 1 / 3
 """... and retired when in recent sessions it does so in less than a third: in between it neither comes nor goes."""
 LIFT: Final = 2.0  # it must follow at least twice as often as it comes up anyway
@@ -129,9 +128,8 @@ class _Pair:
 class Conversations:
     """The messages of some sessions, ready to be asked what follows what.
 
-    Args:
-        history: Messages in the order in which they were said in their sessions.
-        least: Pairs of topics of fewer sessions are not looked for.
+    ``history`` is in the order in which it was said; pairs of topics of fewer than ``least`` sessions are not looked
+    for.
     """
 
     def __init__(self, history: Iterable[TopicMessage], least: int) -> None:
@@ -249,7 +247,6 @@ def find_procedures(talk: Conversations, policy: KnowledgePolicy) -> list[Proced
 
 
 def _group_pairs(pairs: Sequence[_Pair]) -> list[list[_Pair]]:
-    """Return pairs that have the same messages as evidence together, the most telling first."""
     groups: list[list[_Pair]] = []
     for pair in sorted(pairs, key=lambda p: (p.by_lift, p.by_order, p.trigger, p.then)):
         mine = set(pair.evidence.items())
@@ -361,12 +358,7 @@ def matching_procedures(words: Sequence[str], procedures: Iterable[Procedure]) -
 
 
 def widen(words: Sequence[str], procedures: Iterable[Procedure]) -> tuple[str, ...]:
-    """Return words that a query may be widened by, because they follow what it asks about; few, the surest first.
-
-    Args:
-        words: The query's words, lower case (rules/language/words.py).
-        procedures: All that are known.
-    """
+    """Return words that a query may be widened by, because they follow what it asks about; few, the surest first."""
     topics = {fold_plural(w) for w in words}
     added = (t for p in matching_procedures(words, procedures) for t in p.then if t not in topics)
     return tuple(dict.fromkeys(added))[:TOPICS]

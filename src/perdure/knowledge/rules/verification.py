@@ -118,13 +118,7 @@ def is_believed(fact: Fact, now: Instant) -> bool:
 
 
 def question_of(fact: Fact, entity: Document | None, aliases: Sequence[Document]) -> AuthorityQuestion:
-    """Return what is asked about a fact.
-
-    Args:
-        fact: One of its key.
-        entity: Its subject's document; the id stands for the name where there is none.
-        aliases: The subject's documents of the shelf ALIAS.
-    """
+    """Return what is asked about a fact; the id of its subject stands for the name where there is no ``entity``."""
     name = fact.subject if entity is None else str(entity.data.get("name") or fact.subject)
     written = [str(text) for d in aliases for text in d.data.values() if isinstance(text, str) and text]
     names = tuple(dict.fromkeys((name, *written)))[:_MOST_NAMES]

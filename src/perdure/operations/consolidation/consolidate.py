@@ -146,7 +146,6 @@ def _require_preview(ctx: Context, request: ConsolidateRequest, merges: Sequence
 
 
 def _find_groups(ctx: Context, request: ConsolidateRequest) -> _Found:
-    """Find groups of memories that are alike, the most similar first."""
     policy, index = ctx.policy.consolidate, SimilarityIndex()
     if request.pairs == "recorded":
         recorded = list(_links(ctx, request.namespace, NEAR))

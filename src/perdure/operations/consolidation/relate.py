@@ -51,11 +51,7 @@ def _place(ctx: Context, members: Mapping[str, str], namespace: str | None) -> s
 
 
 def edges(ctx: Context, identity: str) -> list[Edge]:
-    """Return the edges of a memory, by id; members that are not visible are not shown.
-
-    Raises:
-        NotFound: There is no such memory.
-    """
+    """Return the edges of a memory, by id; members that are not visible are not shown."""
     place = read_record(ctx, identity).namespace
     documents = documents_around(ctx, place, [identity])
     ids = sorted({document.id for document in documents})

@@ -56,12 +56,7 @@ def promote(
     confirm: bool = False,
     accept_loss: str | None = None,
 ) -> PromotionResult:
-    """Bring the best of a session to long term, or tell what would be; the policy's threshold if none is given.
-
-    Raises:
-        NotFound: No memory belongs to the session.
-        GateStopped: A gate refuses it; nothing was written.
-    """
+    """Bring the best of a session to long term, or tell what would be; the policy's threshold if none is given."""
     least = ctx.policy.tasks.promotion_confidence if threshold is None else threshold
 
     def attempt() -> PromotionResult:
@@ -145,7 +140,6 @@ def _facts_said(ctx: Context, namespace: str, inside: Sequence[Record], promoted
 
 
 def _connected_pairs(ctx: Context, namespace: str, records: Sequence[Record]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of memories that share a hyperedge or a link."""
     ids = {r.id for r in records}
     if len(ids) < ctx.policy.tasks.crystal_members:
         return
@@ -170,7 +164,6 @@ def _reword(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -> 
 
 
 def _store_summaries(ctx: Context, decisions: Decisions, found: Sequence[Sketch]) -> dict[str, Sketch]:
-    """Bring in the summaries with their links, and return them by id."""
     stored = insert(ctx, decisions, [sketch.draft for sketch in found]) if found else []
     summaries = {record.id: sketch for record, sketch in zip(stored, found, strict=True)}
     for identity, sketch in summaries.items():
@@ -227,7 +220,6 @@ def _has_news(records: Sequence[Record], ended: Instant) -> bool:
 
 
 def _note_end(ctx: Context, session: str, namespace: str) -> tuple[Instant, tuple[str, ...]]:
-    """Write down that the session has ended; what else its document says stays."""
     now, document = ctx.clock(), _document(ctx, session, namespace)
     edits = DocumentEdits([document] if document is not None else ())
     data = dict(document.data) if document is not None else {}

@@ -113,7 +113,6 @@ def _decide(ctx: Context, namespace: str, records: list[Record]) -> _TaskEnd:
 
 
 def _compare(ctx: Context, decisions: Decisions, edges: EdgeUse) -> list[LikePair]:
-    """Return how alike the task's memories are that its edges relate."""
     records = list(decisions.records.values())
     pairs = comparable_pairs(records, related_pairs(edges.members(), ctx.policy.tasks.relatedness))
     paired_ids = {identity for pair in pairs for identity in pair}
@@ -124,7 +123,6 @@ def _compare(ctx: Context, decisions: Decisions, edges: EdgeUse) -> list[LikePai
 
 
 def _accesses(ctx: Context, namespace: str, edges: EdgeUse, now: Instant) -> dict[str, int]:
-    """Return how often each visible member of the edges was accessed in all."""
     ids = sorted({identity for members in edges.members().values() for identity in members})
     items = memory_items(list(find_records(ctx, namespace, ids)), ctx.policy, now)
     return {item.id: item.access_count for item in items if item.status is Status.ACTIVE}

@@ -76,7 +76,6 @@ Log = Sequence[tuple[str, Instant, str, tuple[str, ...]]]
 
 
 def _accesses(log: Log) -> dict[str, list[tuple[Instant, int]]]:
-    """Return memory -> (instant, 1) for each logged recall that returned it, oldest first."""
     found: dict[str, list[tuple[Instant, int]]] = {}
     for _, at, _, hits in reversed(log):
         for identity in hits:
@@ -105,7 +104,6 @@ def _journalled_changes(ctx: Context, namespace: str) -> tuple[ChangesByMemory, 
 def _pasts(
     ctx: Context, namespace: str, changes: ChangesByMemory, accesses: Mapping[str, list[tuple[Instant, int]]]
 ) -> Iterator[Past]:
-    """Yield what happened to each memory."""
     for record in find_records(ctx, namespace, all_ids(ctx, namespace)):
         yield reconstruct_past(record, changes.get(record.id, ()), tuple(accesses.get(record.id, ())))
 
@@ -127,8 +125,6 @@ def _logged_recalls(ctx: Context, namespace: str, log: Log, memory_ids: set[str]
 
 
 class _Side:
-    """How all lived under one policy."""
-
     def __init__(self, lives: Sequence[ReplayedLife], policy: Policy) -> None:
         self.policy = policy
         self.lives = {life.id: life for life in lives}

@@ -107,8 +107,7 @@ def join_lines(ctx: Context, entries: Sequence[DigestEntry]) -> Sequence[DigestE
     return join_entries(entries, groups, list(proposed_sentences(ctx.joined[text])), estimate_tokens)
 
 
-Texts = dict[str, dict[Form, str | None]]
-"""Memory id -> what it shows in some forms; None for the whole text."""
+Texts = dict[str, dict[Form, str | None]]  # memory id -> what it shows in some forms; None for the whole text
 
 
 def shorten(

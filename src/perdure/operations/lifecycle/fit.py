@@ -249,22 +249,14 @@ class _Fit:
                 self.refitted.append(Refitted(identity, f"{was.value} to {form.value if form else 'archived'}"))
 
     def _try(self, plan: Plan) -> None:
-        """Ask the recall gate about a plan of a dry run, together with what would be written before it.
-
-        Raises:
-            GateStopped: The gate would refuse it.
-        """
+        """Ask the recall gate about a plan of a dry run, together with what would be written before it."""
         whole = replace(plan, changes=tuple(c for p in (*self.planned, *self.plans, plan) for c in p.changes))
         ctx = replace(self.ctx, store=self.store)
         if (check := _guard(ctx, plan, self.accept_loss)) is not None:
             check_only(ctx, whole, check)
 
     def _plan(self, forms: Mapping[str, Form | None]) -> Plan:
-        """Return the plan that gives memories their forms, or sets those aside that have None.
-
-        Raises:
-            ConflictError: One is no longer as it was when it was chosen.
-        """
+        """Return the plan that gives memories their forms, or sets those aside that have None."""
         decisions = begin(self.ctx, self.place, self.now)
         decisions.admit(read_visible(self.ctx, self.place, list(forms)))
         if moved := [i for i in forms if not self._as_chosen(i, decisions.states.get(i))]:

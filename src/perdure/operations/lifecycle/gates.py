@@ -19,7 +19,7 @@ from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Answer, Canary, SearchView, TransactionView
 from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
-from perdure.rules.lifecycle.loss_budget import Budget, LossHistory
+from perdure.rules.lifecycle.ration import Budget, LossHistory
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known, with_signals
 
@@ -48,11 +48,7 @@ def apply_gated(ctx: Context, plan: Plan, *, accept_loss: str | None = None) -> 
 def carry_out(
     ctx: Context, plan: Plan, *, dry_run: bool, accept_loss: str | None
 ) -> tuple[tuple[Plan, ...], tuple[str, ...]]:
-    """Return what a result says of a plan: the plan of a dry run, or the operation that was written through the gates.
-
-    Raises:
-        GateStopped, ConflictError: As ``applied``.
-    """
+    """Return what a result says of a plan: that of a dry run, or the operation that was written through the gates."""
     if not plan.changes:
         return (), ()
     return ((plan,), ()) if dry_run else ((), (apply_gated(ctx, plan, accept_loss=accept_loss).id,))
@@ -66,11 +62,7 @@ def with_accepted_loss(plan: Plan, accept_loss: str | None) -> Plan:
 
 
 def guard(ctx: Context, plan: Plan, accept_loss: str | None = None) -> Check | None:
-    """Hold a plan against the loss budget, and return what ``Store.apply`` must check before it is final, if anything.
-
-    Raises:
-        GateStopped: The plan is over the loss budget.
-    """
+    """Hold a plan against the loss budget; return what ``Store.apply`` must check before it is final, if anything."""
     if accept_loss is not None or plan.operation in BY_A_PERSON or not plan.loses:
         return None
     if why := _over_budget(ctx, plan):
@@ -146,11 +138,7 @@ def why_of(error: GateStopped) -> str:
 
 
 def check_only(ctx: Context, plan: Plan, check: Check) -> None:
-    """Run a check as it would run inside the plan's transaction, and write nothing: what a dry run asks.
-
-    Raises:
-        GateStopped: The check refuses the plan.
-    """
+    """Run a check as it would run inside the plan's transaction, and write nothing: what a dry run asks."""
 
     def look(glimpse: TransactionView) -> None:
         check(glimpse)

@@ -18,8 +18,6 @@ LEASE_MS: Final = 60_000
 
 @dataclass(slots=True)
 class _Round:
-    """What a round has done so far."""
-
     kept: int = 0
     lost: int = 0
     reports: list[Report] = field(default_factory=list)
@@ -64,9 +62,6 @@ def maintain(
 
     Workers may run on many machines, and their clocks may differ: a lease only keeps them from doing the same work
     twice. What makes it safe is the epoch, which every write of the sweep checks in its own transaction.
-
-    Raises:
-        StoreUnavailable: The server is gone; what was swept before stays.
     """
     due = due_places(ctx, ctx.clock(), anew=False)
     start = crc32(owner.encode()) % max(1, len(due))  # workers that start together begin at different places

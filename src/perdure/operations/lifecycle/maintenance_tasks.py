@@ -1,4 +1,4 @@
-"""Upkeep on a schedule: sweeps, decay reports, backups of the vault, verifications, each run by one of many workers."""
+"""Upkeep on a schedule: sweeps, reports, backups, verifications, trimming, each run by one of many workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from perdure.operations.erase import Selection, archived_since, erase
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
 from perdure.operations.lifecycle.digest import write_summary
-from perdure.operations.lifecycle.journal_horizon import trim
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
 from perdure.operations.monitoring import alerts, overdue_places, tell_alerts, tells_alerts, upkeep_states
@@ -36,6 +35,8 @@ SHOWN_FAULTS: Final = 20
 ERASED_AT_ONCE: Final = 1000  # archived memories that one run erases; the rest goes the next day
 _log = logging.getLogger(__name__)
 _Work = Callable[[Context, str], TaskResult]
+_PAGES: Final = 2000
+"""Transactions of one run, each of at most 200 operations or some 200 lines; the rest goes the next day."""
 
 
 def upkeep(
@@ -51,10 +52,6 @@ def upkeep(
 
     Each task of a namespace has a document that says when it last ran; a worker begins by writing itself into it, and
     of many workers that try, one succeeds. A run that fails is written down and tried again later; the others go on.
-
-    Raises:
-        StoreUnavailable: The server is gone; what was done before stays.
-        StoreReadOnly: Nothing can be kept up in this store.
     """
     if ctx.store.read_only:
         raise StoreReadOnly("The store is read-only, so maintenance cannot run.", remedy="Use a writable store.")
@@ -78,8 +75,6 @@ def state(ctx: Context, place: str) -> dict[str, Mapping[str, Any]]:
 
 @dataclass(slots=True)
 class _Turns:
-    """Which tasks this worker runs in which namespaces, and how they ended."""
-
     ctx: Context
     owner: str
     eager: bool = field(kw_only=True)
@@ -242,7 +237,6 @@ def _report(ctx: Context, place: str) -> TaskResult:
 
 
 def _backup(ctx: Context, place: str) -> TaskResult:
-    """Write the vault of a namespace to where backups go."""
     count = sum(n for _, _, tier, _, n in ctx.store.tally(place) if tier == Tier.VAULT)
     if not count:
         return "nothing in the vault", {"file": None, "memories": 0}
@@ -265,7 +259,6 @@ def _check(ctx: Context, place: str) -> TaskResult:
 
 
 def _erase(ctx: Context, place: str) -> TaskResult:
-    """Erase what has been archived for as long as the policy says."""
     days = ctx.policy.upkeep.erase_archived_days
     until = ctx.clock() - int(days * DAY_MS)
     due = archived_since(ctx, place, until)[:ERASED_AT_ONCE]
@@ -288,17 +281,14 @@ def _trim(ctx: Context, place: str) -> TaskResult:
 
 
 def _digest(ctx: Context, place: str) -> TaskResult:
-    """Keep up the file that holds the digest."""
     return write_summary(ctx, place), {}
 
 
 def _embed(ctx: Context, place: str) -> TaskResult:
-    """Make the vectors that storing left for later."""
     return embed_waiting(ctx, place)
 
 
 def _alert(ctx: Context, place: str) -> TaskResult:
-    """Tell of alerts that came and went."""
     run = state(ctx, place).get(Task.ALERT, {})
     return tell_alerts(ctx, place, run.get("firing", {}), since=run.get("first_ms", run.get("last_ms", 0)))
 
@@ -337,3 +327,28 @@ def _tasks(ctx: Context, status: UpkeepState, *, first: bool) -> dict[Task, _Wor
         **({Task.COMPACT: _compact} if first and ctx.policy.upkeep.compact_share < 1 else {}),
         **({Task.DIGEST: _digest} if has_summary else {}),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """What one run did."""
+
+    last: str  # the last operation that was looked at
+    operations: int  # how many lost their images
+    damaged: int  # how many were left as they are, because something about them is damaged
+    size: int  # characters that the lines of the journal have now
+
+
+def trim(ctx: Context, place: str, after: str) -> Trimmed:
+    """Trim a namespace's operations that are older than the horizon, the oldest first, page by page.
+
+    ``after`` is the last operation that an earlier run looked at; empty for none.
+    """
+    until = ctx.clock() - int(ctx.policy.journal.horizon_days * DAY_MS)
+    operations = damaged = 0
+    for _ in range(_PAGES):
+        page = ctx.store.trim_journal(place, until, after)
+        operations, damaged, after = operations + page.operations, damaged + page.damaged, page.last
+        if page.end:
+            break
+    return Trimmed(after, operations, damaged, ctx.store.journal_bytes(place))

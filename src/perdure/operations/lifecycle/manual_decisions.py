@@ -52,10 +52,6 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
 
     Its ages start anew, so that the next sweep does not take it back. Of a fact beside which another value is believed
     by now both are contested, and a person is asked.
-
-    Raises:
-        InvalidInput: It is superseded, invalidated or consolidated; or the form is no fuller than what it shows, or
-            the meaning guard refuses it.
     """
     text = read_record(ctx, identity).content.text
     shown = None if level is None else render_form(text, level, ctx.policy.compression)

@@ -73,18 +73,14 @@ def _page(
     return retry(attempt)
 
 
-Rule = Callable[[list[State]], list[SignalChange]]
-"""States as of now -> what becomes of them, in the same order."""
+Rule = Callable[[list[State]], list[SignalChange]]  # states as of now -> what becomes of them, in the same order
 
 
-Changes = dict[str, tuple[str, SignalChange]]
-"""Memory id -> the beginning of what it shows, and what became of it."""
+Changes = dict[str, tuple[str, SignalChange]]  # memory id -> the beginning of what it shows, and what became of it
 
 
 @dataclass(slots=True)
 class _Done:
-    """What was done to memories."""
-
     changes: Changes = field(default_factory=dict)
     operations: list[str] = field(default_factory=list)
 

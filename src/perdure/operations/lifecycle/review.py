@@ -134,7 +134,6 @@ def _stale_question(memory: MemoryItem, policy: KnowledgePolicy, *, is_fact: boo
 
 
 def _open_reviews(ctx: Context, namespace: str) -> dict[str, list[Document]]:
-    """Return memory id -> the open reviews of it."""
     about: dict[str, list[Document]] = {}
     for document in all_documents(ctx, namespace, Shelf.REVIEW):
         about.setdefault(document.id, []).append(document)

@@ -71,10 +71,7 @@ def sweep(
 def due_places(ctx: Context, now: Instant, *, anew: bool = True) -> list[tuple[str, str]]:
     """Return (namespace, policy of its last sweep) where something is due by an instant, or is held back.
 
-    Args:
-        ctx: The store and the policy.
-        now: The instant.
-        anew: Whether also where something is held back that this process has tried on the same day.
+    ``anew``: also where something is held back that this process has tried on the same day.
     """
     due = dict(ctx.store.due_namespaces(now, ctx.policy.life))
     for place, _, held in ctx.store.overdue_namespaces(now):

@@ -17,8 +17,7 @@ from perdure.formulas.pairs import Places, SimilarPairs, Vectors, cosines
 from perdure.records.policy_lifecycle import ConsolidatePolicy
 
 _WORD: Final = re.compile(r"[^\W_]+")  # letters and digits of any script, as the index of words splits them
-_ROUNDING: Final = 1e-9
-"""Thresholds are inclusive, and 0.7 times a cosine plus 0.3 times an overlap is not exact."""
+_ROUNDING: Final = 1e-9  # thresholds are inclusive, and 0.7 times a cosine plus 0.3 times an overlap is not exact
 
 
 @dataclass(frozen=True, slots=True)

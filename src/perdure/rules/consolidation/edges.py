@@ -17,11 +17,7 @@ MOST_MEMBERS: Final = 1000
 
 
 def checked_members(members: Any) -> dict[str, str]:
-    """Return member -> role of what a caller gave: a list of ids, or a mapping of ids to roles.
-
-    Raises:
-        InvalidInput: It is neither, or too long.
-    """
+    """Return member -> role of what a caller gave: a list of ids, or a mapping of ids to roles."""
     if isinstance(members, str) or not isinstance(members, Iterable):
         raise InvalidInput(
             "members must be a list of ids, or a mapping of ids to roles.", remedy="Pass at least two ids."
@@ -59,9 +55,6 @@ def join_edge(
     """Return the changes that bring members with their roles into an edge.
 
     An edge that exists, as its documents say, keeps its kind and its weight; a member of it may get another role.
-
-    Raises:
-        InvalidInput: The edge would have fewer than two members.
     """
     if len({*members, *(d.id for d in documents)}) < 2:  # noqa: PLR2004  # an edge joins
         raise InvalidInput("An edge needs at least two memories.", remedy="Pass another member.")
@@ -75,11 +68,7 @@ def join_edge(
 
 
 class EdgeUse:
-    """Edges as an operation changes them: each document is written once, whatever happens to it.
-
-    Args:
-        documents: All documents of the edges in question.
-    """
+    """Edges as an operation changes them: each document is written once, whatever happens to it."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self._edits = DocumentEdits(documents)

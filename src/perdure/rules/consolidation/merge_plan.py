@@ -126,11 +126,8 @@ def decide_merges(
 ) -> dict[str, str]:
     """Decide merges and what becomes of edges, and return the memories that go -> what stands for them.
 
-    Args:
-        decisions: The operation; the memories are before it.
-        merges: Each with its keeper, or with the new memory that was brought in.
-        likeness: (a, b) in order of ids -> combined likeness.
-        edges: The edges of the memories that go.
+    Each merge has its keeper, or the new memory that was brought in. ``likeness`` is (a, b) in order of ids ->
+    combined.
     """
     stand: dict[str, str] = {}
     for merge, keeper in merges:
@@ -148,11 +145,7 @@ def stands_for_link(keeper: str, other: str, likeness: float) -> Change:
 
 
 def draft_from_merge(merge: Merge, members: Sequence[Record], policy: Policy) -> Draft:
-    """Return the new memory that merged contents become; what its members do not share (a speaker) it does not have.
-
-    Raises:
-        InvalidInput: It would be longer than the policy allows.
-    """
+    """Return the new memory that merged contents become; what its members do not share (a speaker) it does not have."""
     size, most = len(merge.content.encode("utf-8", "surrogatepass")), policy.limits.content_bytes
     if size > most:
         raise InvalidInput(
@@ -177,7 +170,6 @@ def draft_from_merge(merge: Merge, members: Sequence[Record], policy: Policy) ->
 
 
 def _common_value(values: Iterable[str | None]) -> str | None:
-    """The value that all have, if all have one."""
     found = set(values)
     return found.pop() if len(found) == 1 else None
 

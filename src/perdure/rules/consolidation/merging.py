@@ -25,8 +25,7 @@ Guard = Callable[[str, str], str]
 
 SOURCE: Final = "consolidated"
 SEPARATOR: Final = "\n\n---\n\n"
-PROVENANCE: Final = "consolidated_from"
-"""The key of metadata under which a merged memory lists whom it stands for."""
+PROVENANCE: Final = "consolidated_from"  # the key of metadata under which a merged memory lists whom it stands for
 
 
 class MergeStrategy(StrEnum):

@@ -21,8 +21,7 @@ DUPLICATE_OF: Final = "duplicate:"  # begins the name of a review; the other mem
 MOST_MARKS: Final = 1000  # links and questions that one run writes, the most similar pairs first
 
 
-Labels = Mapping[tuple[str, str], Label]
-"""Pair, its ids in order -> what becomes of it."""
+Labels = Mapping[tuple[str, str], Label]  # pair, its ids in order -> what becomes of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,16 +182,7 @@ def build_result(
     shown: Iterable[LikePair],
     notes: tuple[str, ...],
 ) -> ConsolidateResult:
-    """Return the result of proposals; what was compared and written is filled in by the operation.
-
-    Args:
-        proposals: What was decided.
-        groups: From :func:`report_groups`.
-        labels: What becomes of each pair.
-        exact: Whether every pair was compared.
-        shown: Pairs that are listed one by one.
-        notes: What was limited.
-    """
+    """Return the result of proposals; what was compared and written is filled in by the operation."""
     counts = Counter(labels.values())
     by_ids = {(pair.a, pair.b): pair for pair in shown}
     return ConsolidateResult(

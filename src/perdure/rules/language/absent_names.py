@@ -15,8 +15,7 @@ _TIME: Final = re.compile(
 )
 _GROUPED: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,'’ \u00a0\u202f]\d{3}){1,6}(?![\d,.]?\d)")  # noqa: RUF001  # as above
 """A number of a thousand or more as people write it: 40,000 or 40.000."""
-_VERSION: Final = re.compile(r"\b\d{1,9}(?:\.\d{1,9}){1,3}\b")
-"""A number with a point: searches by words see two."""
+_VERSION: Final = re.compile(r"\b\d{1,9}(?:\.\d{1,9}){1,3}\b")  # a number with a point: searches by words see two
 _SPLIT: Final = re.compile(r"(?<=\b[^\W\d_])\.(?=[^\W\d_]\b)|(?<=\b[A-Z])['’](?=[A-Z])")  # noqa: RUF001  # as above
 """What stands inside a name and does not count: U.S., O'Brien."""
 
@@ -24,12 +23,8 @@ _SPLIT: Final = re.compile(r"(?<=\b[^\W\d_])\.(?=[^\W\d_]\b)|(?<=\b[A-Z])['’](
 def absent_names(question: str, unknown: Collection[str], found: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return which words of a question are in no memory, and which of its numbers with points are in nothing found.
 
-    Days and times are left out, and a name or a number counts as found in any of its spellings.
-
-    Args:
-        question: As it was asked.
-        unknown: The names and numbers of it, lower case, that no memory has as they are written.
-        found: The texts of what was found.
+    Days and times are left out, and a name or a number counts as found in any of its spellings. ``unknown`` are its
+    names and numbers, in lower case, that no memory has as they are written.
     """
     topic = _TIME.sub(" ", without_days(question))
     texts = [_plain(text) for text in found]

@@ -46,10 +46,7 @@ def days_asked_for(question: str, asked_at: Instant) -> Sequence[Period]:
     """Return the days that a question names if it asks for nothing else; none for any other question.
 
     Two of them are the ends of a range where the question says so ("between 3 and 8 March", "vom 3. bis 8. März").
-
-    Args:
-        question: As asked.
-        asked_at: Relative days are counted from here, in UTC.
+    Relative days are counted from ``asked_at``, in UTC.
     """
     periods, rest = periods_in(question, asked_at), without_days(question).lower()
     if not periods or _DIGIT.search(rest) or not {*_WORDS.findall(rest)} <= STOP_WORDS | _OF_NO_TOPIC:
@@ -63,11 +60,8 @@ def days_asked_for(question: str, asked_at: Instant) -> Sequence[Period]:
 def days_of_topic(question: str, asked_at: Instant) -> Sequence[Period]:
     """Return the days or weeks that a question asks for besides something else: "the standup note on 9 March".
 
-    None where it names a month or a year, or one end of a time ("since Monday").
-
-    Args:
-        question: As asked.
-        asked_at: Relative days are counted from here, in UTC.
+    None where it names a month or a year, or one end of a time ("since Monday"). Relative days are counted from
+    ``asked_at``, in UTC.
     """
     periods = periods_in(question, asked_at)
     is_open = _OPEN.search(question) or any(p.end - p.start > _WEEK_MS for p in periods)

@@ -98,11 +98,8 @@ def periods_in(question: str, asked_at: Instant) -> list[Period]:
     """Return the days, months and years that a question names, at most one for each mention; linear in its length.
 
     A day or month without a year is that of a year that the question names elsewhere, else the latest that has begun.
-    "Two weeks ago" is a week, "last weekend" Saturday and Sunday. Days that do not exist are none.
-
-    Args:
-        question: As asked.
-        asked_at: Relative days are counted from here, in UTC.
+    "Two weeks ago" is a week, "last weekend" Saturday and Sunday. Days that do not exist are none. Relative days are
+    counted from ``asked_at``, in UTC.
     """
     if not _may_name_days(question):
         return []
@@ -175,7 +172,6 @@ def _month(first: date) -> tuple[date, date]:
 
 
 def _of_calendar(groups: dict[str, str], today: date, year: int | None) -> tuple[date, date] | None:
-    """Return a day, or a month, by its number or name."""
     number = groups.get("month") or groups.get("cmonth")
     month = int(number) if number else _MONTH_OF[groups["name"]] + 1
     day = groups.get("day") or groups.get("cday") or groups.get("before") or groups.get("after")

@@ -15,8 +15,7 @@ _RULE: Final = re.compile(r"[|:\s-]+")
 _STARS: Final = re.compile(r"`[^`\n]{1,200}`|(?<![*\\])\*{1,3}(?!\*)")
 _LATIN: Final = re.compile(r"[A-Za-z0-9_]")
 """Beside these a star is more often a product or a pointer than emphasis; other scripts set no spaces."""
-_CUT_OFF: Final = 2
-"""So many stars at an end are half of a pair whose other half is in another sentence."""
+_CUT_OFF: Final = 2  # so many stars at an end are half of a pair whose other half is in another sentence
 _OPEN: Final = 8  # of so many pairs that are not closed yet the other half is looked for
 
 

@@ -13,10 +13,9 @@ from typing import Final
 
 from perdure.rules.language.amounts import read_amounts
 from perdure.rules.language.sentence_items import PREPOSITIONS, PRESENT, WAS, Item, adjectives_first, place_last
-from perdure.rules.language.synonyms import EXPRESSIONS, LONGEST_EXPRESSION, SYNONYMS
 from perdure.rules.language.tokens import Kind, Piece
 from perdure.rules.language.verbs import COMMON_VERBS
-from perdure.rules.language.word_forms import PAST, word_forms
+from perdure.rules.language.word_forms import EXPRESSIONS, LONGEST_EXPRESSION, PAST, SYNONYMS, word_forms
 from perdure.rules.language.words import CALENDAR, STOP_WORDS, TURNING, word_set
 
 MAIN: Final = ""
@@ -24,8 +23,7 @@ DATE, TIME = "date", "time"
 _CONJUNCTIONS: Final = word_set(
     "if because before after while until unless since although though whereas but so and or then"
 )
-_PLACES: Final = {"at": "in", "inside": "in", "within": "in"}
-"""Which of these is said depends on the word that follows."""
+_PLACES: Final = {"at": "in", "inside": "in", "within": "in"}  # which of these is said depends on the word that follows
 _EVERY: Final = word_set("every last next this")
 _PERIODS: Final = word_set("hour day night morning afternoon evening week weekend month quarter year spring summer")
 _BETWEEN_AUXILIARIES: Final = word_set("not only already still being been")

@@ -13,8 +13,7 @@ from perdure.rules.language.verbs import IRREGULAR_PASTS
 from perdure.rules.language.word_forms import PAST
 from perdure.rules.language.words import word_set
 
-Pair = tuple[PlacedWord, PlacedWord]
-"""A word and its counterpart in the other sentence."""
+Pair = tuple[PlacedWord, PlacedWord]  # a word and its counterpart in the other sentence
 
 _EITHER: Final = word_set("""
     move change start begin end finish open close break crack grow increase decrease improve run stop
@@ -25,8 +24,7 @@ _FREE: Final = word_set("always usually often sometimes rarely seldom frequently
 _ALIKE: Final = tuple(map(word_set, ("in onto", "of for", "of in", "of onto", "as for")))
 """Prepositions that may stand for each other."""
 _AT: Final = word_set("in onto of")
-_LIMITING: Final = word_set("by per until since from after before")
-"""What a number or date that it leads in limits."""
+_LIMITING: Final = word_set("by per until since from after before")  # what a number or date that it leads in limits
 _DATED: Final = {"date", "number"}
 _NAMED_WITH: Final = word_set("for to with about from")
 
@@ -60,7 +58,6 @@ def _is_converted(pair: Pair, mine: Reading, theirs: Reading) -> bool:
 
 
 def _is_measure(item: Item) -> bool:
-    """Return whether a word only says how much or where in a file, so that its place says nothing."""
     return item.kind in {"number", "date", "code"} or not item.forms.isdisjoint(MEASURES)
 
 

@@ -223,7 +223,6 @@ def _only_pronouns(mine: Sequence[PlacedWord], theirs: Sequence[PlacedWord]) -> 
 
 
 def _is_team(word: PlacedWord) -> bool:
-    """Return whether "the team" is who speaks."""
     return word.item.value == "team" and word.item.opens and (word.item.apart or word.at == 0)
 
 

@@ -19,8 +19,7 @@ _END: Final = re.compile(
 block of code is consumed once."""
 _TITLES: Final = word_set("mr mrs ms mx messrs dr prof st mt gen gov hon rev capt sgt sra srta mme mlle")
 """A name follows them, whatever letter it begins with."""
-_INTRODUCING: Final = word_set("e.g i.e eg ie vs approx ca bzw z.b d.h u.a p.ej")
-"""What they introduce follows them."""
+_INTRODUCING: Final = word_set("e.g i.e eg ie vs approx ca bzw z.b d.h u.a p.ej")  # what they introduce follows them
 _BEFORE_NUMBERS: Final = word_set(
     "no nr num vol pp fig sec art jan feb mar apr jun jul aug sep sept oct nov dec ext tel min max"
 )

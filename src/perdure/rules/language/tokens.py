@@ -50,8 +50,7 @@ _SINGLE: Final = re.compile(r"[^\sA-Za-z]|[\n\u0370-\u03ff\u0800-\uffff]")
 """What costs at least one token by itself: a digit, a mark, a line end, a letter of another script."""
 _MANY: Final = re.compile(r"[\u0370-\u03ff\u0800-\uffff]")
 _RARE: Final = re.compile(r"[\U00010000-\U0010ffff]")
-_COMMON_WORD: Final = 12
-"""Letters of a word that tokenizers may know; a longer one falls into short pieces."""
+_COMMON_WORD: Final = 12  # letters of a word that tokenizers may know; a longer one falls into short pieces
 
 
 def estimate_tokens(text: str) -> int:
@@ -117,8 +116,7 @@ _ENDINGS: Final[dict[str, Said]] = {
     "m": ("word", "am"),
     "s": ("word", "'s"),
 }
-_BEFORE_IS: Final = word_set("it he she that there here who what where how when")
-"""After these, 's is no possessive."""
+_BEFORE_IS: Final = word_set("it he she that there here who what where how when")  # after these, 's is no possessive
 _WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 
 
@@ -187,7 +185,6 @@ def _code(text: str) -> tuple[Said, ...]:
 
 
 def _plain_values(text: str, *, first: bool) -> tuple[Said, ...]:
-    """Return what one plain piece says."""
     if not text.isalpha() and any(c.isdigit() for c in text):
         return (_number(text),)
     if not text[0].isalpha():
@@ -204,7 +201,6 @@ def _number(text: str) -> Said:
 
 
 def _contraction(text: str, lower: str, *, first: bool) -> tuple[Said, ...]:
-    """Return what a word with an apostrophe says."""
     head, _, ending = lower.rpartition("'")
     if ending == "t" and head.endswith("n") and len(head) > 1:
         return (*_word(head[:-1], _WHOLE.get(head[:-1], head[:-1]), first=True), ("negation", "not"))

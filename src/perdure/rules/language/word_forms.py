@@ -6,7 +6,6 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from perdure.rules.language.synonyms import SYNONYMS
 from perdure.rules.language.verbs import IRREGULAR_PASTS, OTHER_PASTS
 from perdure.rules.language.words import PEOPLE, RELATIONS, TURNING, TURNING_VERBS, word_set
 
@@ -40,6 +39,82 @@ _NO_SLIP: Final = word_set(
     "diner dinner super supper comma coma sacred scared martial marital calm clam bread beard board broad"
 )
 """Pairs of words that look like a slip of each other."""
+_GROUPS: Final = """
+prefer like favour favor, use utilize utilise employ, buy purchase, fix resolve repair solve, happen occur,
+run execute, speak talk, large big huge enormous, small little, quick fast rapid swift, child children kid,
+choose select pick,
+remove delete, depart leave, call name, answer reply respond, short brief concise, mother mum mom, father dad,
+flat apartment, bug defect, issue problem, repo repository, config configuration, database db, application app,
+documentation docs, environment env, production prod, directory folder, favourite favorite, colour color,
+centre center, picture photo photograph image, film movie, holiday vacation, autumn fall, car automobile, help assist,
+allow permit, forbid prohibit ban, show display, create make, receive get obtain, require need, start begin commence,
+end finish, taken occupied, parameter param, argument arg, message msg, dislike hate, frequently often, rarely seldom,
+almost nearly, approximately around roughly, man guy, men guys, woman lady, women ladies, jump leap, street road,
+stone rock, forest woods, sea ocean, ship vessel, sofa couch, bike bicycle, phone telephone, tv television, dish meal,
+cut slice, rabbit bunny, kitten kitty, mix stir, glad happy, ill sick, afraid scared, angry mad, correct right,
+doctor physician, teacher instructor, reject decline, hide conceal, gift present, grow increase, shrink decrease,
+ask request, want wish, email e-mail mail, website site, trip journey, kilometre km kilometer, metre meter,
+minute min, hour hr, kilogram kg, via through, if when whenever, while whilst, onto on upon, among amid, until till,
+keep store retain, put place, move relocate, client customer, include contain, maximum max, minimum min,
+employee worker, company firm, pupil student, plane airplane aeroplane aircraft, garbage trash rubbish, infant baby,
+path trail, love adore, strike hit, battle fight, toss throw, marriage wedding, carefully cautiously, stroll walk,
+everyone everybody, anyone anybody, person someone somebody, stop quit cease, disable deactivate,
+enable activate, postpone delay defer, rent lease, garage workshop, cheap inexpensive, reserve book, staff personnel,
+boss manager, salary wage, supplier vendor, invoice bill, contract agreement, examine inspect, shut closed,
+gather collect,
+explain clarify, lawyer attorney, grandmother grandma granny gran, grandfather grandpa, loud noisy, quiet silent,
+whole entire, usually normally typically generally, immediately instantly, completely totally entirely,
+litre liter l, kilo kg, colleague coworker, trousers pants, lorry truck, tap faucet, petrol gasoline, cut trim,
+broken defective, spectacles glasses, notify inform, launch introduce, verify confirm, permission approval, donate give,
+finalize finalise, organize organise, optimize optimise, authorize authorise, gray grey, licence license, grave serious,
+cancel annul, expire lapse, handle manage
+"""
+"""Separated by commas; the first word stands for the others."""
+
+SYNONYMS: Final[dict[str, str]] = {
+    word: group.split()[0] for group in _GROUPS.replace("\n", " ").split(",") for word in group.split()
+}
+
+_TURNS: Final = """
+have to = must; has to = must; is able to = can; are able to = can; would like to = want to; would like = want;
+rather than = instead; instead of = instead; asked for = requested; asks for = requests; ask for = request;
+asking for = requesting; takes place = happens; take place = happen; took place = happened; once a = every;
+once an = every; once per = every; once every = every; each = every; daily = every day; hourly = every hour;
+weekly = every week; monthly = every month; yearly = every year; annually = every year; nightly = every night;
+better than = over; larger than = over; bigger than = over; more than = over; greater than = over; above = over;
+less than = under; fewer than = under; lower than = under; below = under; as well as = and; in order to = to;
+because of = due to; front end = frontend; back end = backend; at the moment =; currently =; next to = beside;
+has been = was; have been = was; had been = was; gets = is; get = are; got = was; at all =;
+works as = is; work as = are; worked as = was; is planning to = plans to; are planning to = plan to;
+prefers to = prefers; prefer to = prefer; likes to = likes; like to = like; who is =; who are =; that is =;
+that are =; which is =; which are =; there is =; there are =; indoors = in indoors; outdoors = in outdoors;
+outside = in outdoors; close to = near; up to = at most; no more than = at most; not more than = at most;
+a maximum of = at most; no fewer than = at least; no less than = at least; not less than = at least;
+a minimum of = at least; the team decided to = we; we decided to = we; we agreed to = we;
+it was decided to = we; it was agreed to = we; back yard = backyard;
+main branch = main; master branch = master; config file = config; configuration file = config;
+asked to be = want to be; wants to be = want to be; asks to be = want to be; is the lead of = leads;
+is the owner of = owns; is in charge of = leads;
+is located in = is in; is located at = is at; are located in = are in; can be found in = is in;
+can be found at = is at;
+turned off = disabled; turn off = disable; turns off = disables; switched off = disabled; switch off = disable;
+switches off = disables; turned on = enabled; turn on = enable; turns on = enables; switched on = enabled;
+switch on = enable; switches on = enables; turned down = rejected; turn down = reject; turns down = rejects;
+runs out = expires; run out = expire; ran out = expired; kicks off = starts; kick off = start; kicked off = started;
+handed in = submitted; hand in = submit; hands in = submits; called off = cancelled; call off = cancel;
+gave up = quit; give up = quit; gives up = quits; put off = postpone; puts off = postpones;
+broke down = broke; breaks down = breaks; break down = break; stopped working = broke; stops working = breaks;
+stop working = break; takes care of = handles; take care of = handle; takes out = removes; throw away = discard;
+set up = configure; sets up = configures; picked up = collected; pick up = collect; picks up = collects;
+before the end of = by the end of; in front of = infront; on top of = atop; works for = works at;
+work for = work at; is employed by = works at; is employed at = works at; onstage = on stage
+"""
+EXPRESSIONS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
+    tuple(said.split()): tuple(meant.split())
+    for said, _, meant in (turn.partition("=") for turn in _TURNS.replace("\n", " ").split(";"))
+}
+"""What is said -> what is meant, in words; a sentence is read with what is meant in its place."""
+LONGEST_EXPRESSION: Final = max(map(len, EXPRESSIONS))
 
 
 @lru_cache(maxsize=4096)
@@ -72,7 +147,6 @@ def _bases(word: str) -> set[str]:
 
 
 def _past_bases(word: str) -> set[str]:
-    """Return which verbs a word may be the past of."""
     if word in IRREGULAR_PASTS:
         return {IRREGULAR_PASTS[word]}
     if word in OTHER_PASTS:

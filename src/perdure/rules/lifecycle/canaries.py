@@ -22,9 +22,6 @@ def parse_golden(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
     Args:
         data: ``{"query": [{"text", "namespace"?, "expect" | "contains"}]}``.
         name: The file, for messages.
-
-    Raises:
-        PolicyError: A table is refused; all faults are listed.
     """
     tables = data.get("query", [])
     if set(data) - {"query"} or not isinstance(tables, list) or len(tables) > _MOST:

@@ -20,8 +20,7 @@ from perdure.rules.lifecycle.summary_text import write_summary
 from perdure.rules.lifecycle.trajectory import Trajectory, Transition
 from perdure.rules.meaning_guard import lost_meaning
 
-LADDER: Final = tuple(Form)
-"""From the fullest form to the barest."""
+LADDER: Final = tuple(Form)  # from the fullest form to the barest
 
 
 @dataclass(frozen=True, slots=True)

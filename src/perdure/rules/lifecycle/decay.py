@@ -89,7 +89,6 @@ def decay_page(
 def _count_waiting(
     rows: Sequence[ImportanceRow], states: Mapping[str, State], accesses: Mapping[str, Accesses], policy: Policy
 ) -> Sequence[ImportanceRow]:
-    """Return the same memories with their waiting accesses counted in."""
     if not states:
         return rows
     states_after = count_accesses(list(states.values()), [accesses.get(i, ()) for i in states], policy)

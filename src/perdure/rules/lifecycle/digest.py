@@ -120,10 +120,8 @@ def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> Limits:
 def choose(ordered: Iterable[DigestEntry], sizes: Mapping[str, int], budget: DigestBudget) -> list[DigestEntry]:
     """Return those of an order that fit into a budget, without those that say what one before them says.
 
-    Args:
-        ordered: The entries; it is read until the shortest of those that follow is too long.
-        sizes: Memory's id -> tokens of its line alone: a line that is too long by itself is not measured again.
-        budget: What is left.
+    It is read until the shortest of those that follow is too long; a line that ``sizes`` says is too long by itself is
+    not measured again.
     """
     chosen: list[DigestEntry] = []
     shortest = sorted(sizes, key=sizes.__getitem__, reverse=True)  # the shortest last
@@ -162,7 +160,6 @@ def _of_section(entries: Sequence[DigestEntry], section: str) -> list[DigestEntr
 
 
 def _lines(entries: Sequence[DigestEntry]) -> Iterator[str]:
-    """Yield the lines of a section, each day once above what was said then."""
     for day, same in groupby(entries, key=lambda entry: entry.day):
         if day:
             yield f"{day}:"

@@ -36,39 +36,29 @@ FACTS, RULES, NOTES, STATED, SAID, OPEN = (
 )
 SECTIONS: Final = (FACTS, RULES, NOTES, STATED, SAID, OPEN)
 
-ASSERTED: Final = 240
-"""Bytes of sentences that are no questions with which a message says enough to count in full."""
+ASSERTED: Final = 240  # bytes of sentences that are no questions with which a message says enough to count in full
 SAID_FROM: Final = 60
 """So many of them make a message that may be shown though it neither names nor numbers anything that lasts."""
-SLIGHT: Final = 0.5
-"""What a message that asserts next to nothing counts for."""
-ANCHORS: Final = 3
-"""So many names, numbers and identifiers tell as much as a message may; a date counts twice."""
-TELLING: Final = 2.0
-"""What they add to what a message counts for, which is at most 1 without them."""
+SLIGHT: Final = 0.5  # what a message that asserts next to nothing counts for
+ANCHORS: Final = 3  # so many names, numbers and identifiers tell as much as a message may; a date counts twice
+TELLING: Final = 2.0  # what they add to what a message counts for, which is at most 1 without them
 LEAST: Final = 1.0
 """What was merely said and tells nothing that lasts has a line from here on: it is long, or names something."""
 DELIBERATE: Final = 3.0
 """What a memory counts for that somebody asked for, decided, noted down or handed over: as much as a statement may."""
-EVER_USED: Final = 4.0
-"""What having been recalled adds to value, 0 to 1, where what was merely said is shown, too."""
+EVER_USED: Final = 4.0  # what having been recalled adds to value, 0 to 1, where what was merely said is shown, too
 EVER_USED_BRIEF: Final = 0.3
 """What it adds in a brief digest, in which what was decided must not make room for what was asked for."""
 COME_BACK_TO: Final = 3
 """What so many later messages come back to counts for more: up to twice its value, by their mean cosine."""
-FULL_ACCESSES: Final = 3
-"""So many accesses count in full: what was asked for twice is asked for again."""
-HALVINGS: Final = 3
-"""So often a message counts for half from the newest to the oldest of a store, at a session's start."""
+FULL_ACCESSES: Final = 3  # so many accesses count in full: what was asked for twice is asked for again
+HALVINGS: Final = 3  # so often a message counts for half from the newest to the oldest of a store, at a session's start
 BRIEF_SUBSTANCE: Final = 0.5
 """The power of what a message says in what it counts for at a session's start, where its place in time counts more."""
-SAID_BRIEF: Final = 0.5
-"""What was merely said counts for this share at a session's start."""
+SAID_BRIEF: Final = 0.5  # what was merely said counts for this share at a session's start
 PINNED: Final = 10.0
-ECHO: Final = 0.8
-"""From this share of a text's words on, another that has them may say all that it says."""
-_LEAST_WORDS: Final = 4
-"""Words that a note has at least, for a message to say what it says."""
+ECHO: Final = 0.8  # from this share of a text's words on, another that has them may say all that it says
+_LEAST_WORDS: Final = 4  # words that a note has at least, for a message to say what it says
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
 _HEAD: Final = 4000
 _WORDS: Final = re.compile(r"[^\W\d_]{2}|[\u2e80-\U0003ffff]")
@@ -106,12 +96,8 @@ def entries_of(
 ) -> list[DigestEntry]:
     """Return the entries of those memories that have something to say that holds.
 
-    Args:
-        memories: Visible memories, with their whole texts and current signals.
-        vectors: id -> unit vector; may lack some.
-        over: id -> what of it holds no longer, of those of which something does not.
-        said: Whether what was merely said, or left open, may have an entry.
-        year: Days of this year are written short; None writes all as ISO dates.
+    ``memories`` have whole texts and current signals; ``over`` says what of them holds no longer. With ``said`` what
+    was merely said, or left open, may have an entry. Days of ``year`` are written short; None writes ISO dates.
     """
     older = find_older(memories, vectors)
     places = _places(memories, older)
@@ -203,7 +189,6 @@ def _only_asks(memory: MemoryItem, sort: Sort) -> bool:
 
 
 def _places(memories: Sequence[MemoryItem], older: OlderStatements) -> dict[str, tuple[str, Sequence[str]]]:
-    """Return the places of memories; what takes the place of a statement among the first sections stands there, too."""
     names = names_within(m.content[:_HEAD] for m in memories)
     places = {memory.id: _place(memory, names) for memory in memories}
     standing = np.array([places[i][0] in (STATED, RULES, NOTES) for i in older.ids], np.bool_)

@@ -11,17 +11,15 @@ from typing import Final
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MESSAGE_SORTS, Kind, MemoryItem, Sort
 from perdure.rules.escaping import label, markdown_line
-from perdure.rules.instructions import is_instruction
 from perdure.rules.language.markdown import inline
 from perdure.rules.language.relative_days import resolve_days
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import NEGATIONS, STOP_WORDS, TURNING, has_name
-from perdure.rules.remember_requests import find_requests
+from perdure.rules.lasting import is_instruction
 from perdure.rules.source_trust import display_text
-from perdure.rules.worth import asks, is_small_talk, sort_of
+from perdure.rules.worth import asks, find_requests, is_small_talk, sort_of
 
-LONGEST_LINE: Final = 280
-"""Characters of the words of a line; of a longer text those first sentences that fit."""
+LONGEST_LINE: Final = 280  # characters of the words of a line; of a longer text those first sentences that fit
 _LONGEST_SENTENCE: Final = 400
 _MOST_OVER: Final = 3
 _HEAD: Final = 4000  # characters of a message that are read
@@ -58,13 +56,9 @@ def render_line(
 ) -> str:
     """Return the line of a memory; "" of one that has nothing to say in whole sentences.
 
-    Args:
-        memory: The memory, with its whole text.
-        shown: The sentences of a message that are shown; if there are none, all that tell something.
-        left_out: Where its text says what no longer holds, in characters: left out of the line.
-        year: A day of this year is written short ("6 Mar"); None writes an ISO date.
-        bare: Without the day and the id, for a line that stands below its day.
-        over: What of its words holds no longer.
+    Where no sentences are ``shown``, all that tell something are, without what holds no longer, ``left_out``. A day of
+    this ``year`` is written short ("6 Mar"); None writes an ISO date. A ``bare`` line has neither day nor id: it stands
+    below its day.
     """
     is_kept = memory.pinned or memory.access_count > 0 or memory.kind is not Kind.EPISODE
     text = _remaining_words(
@@ -111,16 +105,8 @@ def _remaining_words(
 
     Questions and polite words of a message are left out, and the words "please remember that". A note that is longer
     than a line and has no sentence that fits is cut, because somebody wrote it down, and so is a message that somebody
-    pinned or that was recalled.
-
-    Args:
-        text: The beginning of its text.
-        sort: What a message or note does; None for a fact, which says all of its text.
-        day: When it was stored; "yesterday" is the day before.
-        shown: The sentences that are shown; if there are none, all that tell something.
-        left_out: Where the text says what no longer holds.
-        is_message: Whether it is a message.
-        is_kept: Whether it is cut rather than left out.
+    pinned or that was recalled. ``text`` is its beginning; ``sort`` is None for a fact, which says all of its text.
+    Where no sentences are ``shown``, all that tell something are. "Yesterday" is the day before ``day``.
     """
     for start, end in sorted(left_out, reverse=True):
         text = text[:start] + text[end:]

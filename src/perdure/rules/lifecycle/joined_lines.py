@@ -13,8 +13,7 @@ from perdure.rules.language.replaced_values import content_words
 from perdure.rules.lifecycle.digest_entries import ECHO, OPEN, SECTIONS, DigestEntry, by_topic, topics
 from perdure.rules.meaning_guard import lost_meaning
 
-_MOST: Final = 8
-"""So many lines are joined at most: a reader must still see which memory says what."""
+_MOST: Final = 8  # so many lines are joined at most: a reader must still see which memory says what
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,14 +63,8 @@ def trajectory_changes(
 ) -> list[Change]:
     """Return what writes trajectories down: one change for each transition, and the accesses that they counted in.
 
-    Args:
-        trajectories: As replayed.
-        ops: Memory id -> the operation that last changed it.
-        accesses: Memory id -> accesses that wait, later ones too.
-        plan_id: The operation's id.
-        at: The instant up to which they were replayed.
-        why_held: Memory id -> why its move waits.
-        shown: Memory id -> what it shows in each form that its trajectory leaves or reaches; None for the whole text.
+    ``accesses`` has all that wait, later ones too. ``shown`` is memory id -> what it shows in each form that its
+    trajectory leaves or reaches; None for the whole text.
     """
     changes: list[tuple[int, Change]] = []
     for t in trajectories:

@@ -23,11 +23,9 @@ from perdure.rules.lifecycle.digest_lines import LONGEST_LINE, sort_of_memory
 
 ALIKE: Final = 0.65
 """From this cosine on, two statements with other numbers are about one thing (rules/presentation.py)."""
-_ABOUT_ONE_THING: Final = 0.5
-"""So alike, or with another word in common, two texts with one value are about the same."""
+_ABOUT_ONE_THING: Final = 0.5  # so alike, or with another word in common, two texts with one value are about the same
 _COMMON: Final = 2  # so many words in common at least
-_COMPARED: Final = 400
-"""So many of the latest statements are compared word by word."""
+_COMPARED: Final = 400  # so many of the latest statements are compared word by word
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 _SILENT: Final = (Sort.QUESTION, Sort.SMALL_TALK)
 

@@ -166,7 +166,6 @@ def replay_lives(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[Re
 
 
 def _replay_decisions(past: Past, start: State, policy: Policy, now: Instant) -> ReplayedLife:
-    """Replay a memory from decision to decision."""
     transitions: list[Transition] = []
     state, since = start, 0
     because = "decided by a person, or no longer true"

@@ -132,7 +132,6 @@ def _strengthen(columns: Columns, amount: float, policy: Policy, now: Instant) -
 
 
 def _activation(columns: Columns, policy: Policy, now: Instant) -> tuple[Array, Array]:
-    """Return strength and level at an instant."""
     curve = strength_curve(columns, policy)
     days = days_between(columns.strength_ms, now)
     return curve.value(days), curve.level_at(days)

@@ -14,8 +14,7 @@ from perdure.rules.language.tokens import Piece, count_tokens, pieces
 from perdure.rules.language.words import STOP_WORDS, TURNING, word_set
 from perdure.rules.language.worth_words import SMALL_TALK
 
-SUMMARY_TOKENS, KEYWORDS_TOKENS = 150, 20
-"""Tokens of a summary and of keywords, if nobody says otherwise."""
+SUMMARY_TOKENS, KEYWORDS_TOKENS = 150, 20  # tokens of a summary and of keywords, if nobody says otherwise
 
 _QUOTED: Final = re.compile(r"\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»")
 _TURNS: Final = TURNING | word_set("before after since while against off down under over above below between from")
@@ -122,7 +121,6 @@ def extract_sentences(text: str, tokens: int) -> str:
 
 
 def _worth(text: str, number: int) -> list[float]:
-    """Return what each sentence is worth."""
     by_sentence: list[list[str]] = [[] for _ in range(number)]
     anchor_counts = [0] * number
     for piece in pieces(text):

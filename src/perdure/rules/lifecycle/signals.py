@@ -64,11 +64,7 @@ def memory_items(
 ) -> list[MemoryItem]:
     """Return records as callers see them, with signals at an instant.
 
-    Args:
-        records: The records.
-        policy: The policy in force.
-        now: The instant.
-        counted: What earlier calls came to: of accesses that were counted then, only what has come since is.
+    ``counted`` is what earlier calls came to: of accesses that were counted then, only what has come since is.
     """
     if not records:
         return []
@@ -94,7 +90,6 @@ def whole_memory_items(records: Sequence[Record], policy: Policy, now: Instant) 
 
 
 def _count(records: Sequence[Record], policy: Policy, counted: Counted) -> list[State]:
-    """Return the states of records with their waiting accesses counted in."""
     states, left = [r.state for r in records], [r.accesses for r in records]
     for i, record in enumerate(records):
         version, state, before, after = counted.get(record.id) or ("", record.state, (), record.state)

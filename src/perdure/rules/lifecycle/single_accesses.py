@@ -24,10 +24,7 @@ def counts_single(policy: Policy) -> bool:
 def with_accesses(state: State, accesses: Sequence[tuple[Instant, int]], policy: Policy) -> State:
     """Return a state with accesses counted in, and nothing moved.
 
-    Args:
-        state: As it is stored.
-        accesses: (instant, how many) in the order of time, at least one.
-        policy: One for which ``counts_single`` is true.
+    ``accesses`` are (instant, how many) in the order of time, at least one; ``counts_single`` is true for the policy.
     """
     mass, anchor, day, boosted = state.access_mass, state.anchor_ms, state.boost_day, state.boosted
     importance, count = state.importance, 0

@@ -50,13 +50,7 @@ _rows_of: Final = LastPolicies(_rows)
 
 
 class Single(Cohort):
-    """One memory that is tried against the rows; its columns hold numbers, not arrays.
-
-    Args:
-        state: Its state.
-        policy: The policy in force.
-        accessed: When the access was that it may move by.
-    """
+    """One memory that is tried against the rows; its columns hold numbers, not arrays."""
 
     def __init__(self, state: State, policy: Policy, accessed: Instant = _NEVER) -> None:
         super().__init__(Columns.of_one(state), policy, np.array(accessed))
@@ -167,13 +161,8 @@ def counted_in(
 ) -> tuple[State, int] | None:
     """Return a state with its accesses up to an instant counted in and its next due instant, and how many they were.
 
-    None where it moves meanwhile, or may, or waits to be let go: then arrays tell (trajectory.py).
-
-    Args:
-        state: As it is stored.
-        accesses: (instant, how many) in the order of time.
-        now: The instant.
-        policy: One for which ``counts_single`` is true.
+    None where it moves meanwhile, or may, or waits to be let go: then arrays tell (trajectory.py). ``accesses`` are
+    (instant, how many) in the order of time; ``counts_single`` is true for the policy.
     """
     one, counted = Single(state, policy), 0
     if state.held or one.asks_strength:

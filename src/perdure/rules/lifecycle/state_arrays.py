@@ -16,8 +16,7 @@ from perdure.formulas.confidence import ConfidenceCurve, amplifier
 from perdure.formulas.curve import NEVER, Array
 from perdure.formulas.fsrs import PowerRetentionCurve
 from perdure.formulas.importance import ImportanceCurve, Shape
-from perdure.formulas.retention import RetentionCurve
-from perdure.formulas.strength import Parameters, StrengthCurve
+from perdure.formulas.strength import Parameters, RetentionCurve, StrengthCurve
 from perdure.formulas.value import ValueCurve
 from perdure.records.instant import DAY_MS
 from perdure.records.maker import maker_of

@@ -16,20 +16,16 @@ from perdure.rules.lifecycle.shortening import cut_text, keywords
 LISTED: Final[tuple[Kind, ...]] = ("negation", "number", "date", "name", "code")
 """What is listed, in this order: what is denied first, since its absence would turn the meaning."""
 SENTENCES_SHARE: Final = 3
-LIST_SHARE: Final = 8
-"""The sentences have at most a third of the text's tokens, the list an eighth."""
-_LEAST, _LIST_LEAST = 8, 24
-"""Tokens that they may have however short the text is."""
+LIST_SHARE: Final = 8  # the sentences have at most a third of the text's tokens, the list an eighth
+_LEAST, _LIST_LEAST = 8, 24  # tokens that they may have however short the text is
 _SIGNS: Final = frozenset("$€£¥%°")
 _ENDS: Final = ".!?…。！？"  # noqa: RUF001  # the full-width marks are meant
 _LEAD: Final = "Also: "
-_TELLS_FROM: Final = 4
-"""Content words; a sentence of fewer is a greeting or a heading."""
+_TELLS_FROM: Final = 4  # content words; a sentence of fewer is a greeting or a heading
 _LENGTH: Final = 0.7
 """How much the length of a sentence counts against it; between 0.5 and 1 it makes little difference."""
 _AGAIN: Final = 0.1
-_PLACES: Final = frozenset(("first", "second", "third"))
-"""Numbers that tell little beside one word."""
+_PLACES: Final = frozenset(("first", "second", "third"))  # numbers that tell little beside one word
 _BEGINS_ANEW: Final = frozenset(':;|*#"“”—–([•·…')  # noqa: RUF001  # the dash is meant
 """Marks after which a word may have a capital though it is no name."""
 _NO_NAMES: Final = frozenset(word for words in SMALL_TALK.values() for word in words.split())
@@ -84,7 +80,6 @@ def _cost(excerpt: Sequence[str]) -> int:
 
 
 def _written_sentences(text: str) -> list[str]:
-    """Return a text's sentences, each on one line."""
     return [" ".join(text[start:end].split()) for start, end in sentences(text)]
 
 
@@ -118,7 +113,6 @@ def _worth(words: set[str], covered: set[str], often: Counter[str]) -> float:
 
 
 def _content_words(text: str, number: int) -> list[list[str]]:
-    """Return the content words of each of a text's sentences."""
     words: list[list[str]] = [[] for _ in range(number)]
     for piece in pieces(text):
         words[piece.sentence] += [v for k, v in piece.said if k != "symbol" and v not in STOP_WORDS and v != "'s"]

@@ -35,8 +35,7 @@ from perdure.rules.lifecycle.state_arrays import (
     strength_curve,
 )
 
-Accesses = Sequence[tuple[Instant, int]]
-"""(instant, how many) in the order of time, not yet counted in the state."""
+Accesses = Sequence[tuple[Instant, int]]  # (instant, how many) in the order of time, not yet counted in the state
 
 _REPLAYED_FIELDS: Final = (
     *("tier", "tier_ms", "tier_accesses", "status", "status_ms", "form", "form_ms"),
@@ -307,11 +306,7 @@ class _Replay:
     def _move(self, rows: Ints, part: Columns, moves: Moves, fell: Ints) -> None:
         """Move memories, and keep the step.
 
-        Args:
-            rows: Which.
-            part: Their states before.
-            moves: What they do, and when.
-            fell: When that fell due; what came later had to wait for a gate.
+        ``fell`` is when what they do fell due; what came later had to wait for a gate.
         """
         for code in np.unique(moves.rule).tolist():
             its = moves.rule == code

@@ -15,11 +15,9 @@ from perdure.records.policy import Policy
 from perdure.rules.insertion import first_confidence, with_due
 from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, strength_parameters
 
-VOUCHED: Final = 0.2
-"""How far above the archive's threshold a restored memory starts, where confidence alone hides."""
+VOUCHED: Final = 0.2  # how far above the archive's threshold a restored memory starts, where confidence alone hides
 
-CHERISHED: Final = 0.01
-"""How far above the importance from which nothing is forgotten it starts, where strength hides."""
+CHERISHED: Final = 0.01  # how far above the importance from which nothing is forgotten it starts, where strength hides
 
 
 def restart_ages(state: State, now: Instant) -> State:

@@ -29,8 +29,7 @@ _PLANNED: Final = (
     "Nothing was stored. Remember what is planned as a note, without this fact; "
     "hand the fact over when it has happened."
 )
-_EARLIEST_ZONE_MS: Final = 14 * DAY_MS // 24
-"""A day begins so long before it does in UTC, at the earliest."""
+_EARLIEST_ZONE_MS: Final = 14 * DAY_MS // 24  # a day begins so long before it does in UTC, at the earliest
 _SHOWN: Final = 10  # so many faults are listed; of more only how many there are
 
 
@@ -39,14 +38,7 @@ def parsed_claims(
 ) -> tuple[tuple[GivenClaim, ...], str]:
     """Return the claims of a call, checked, and the content without the secrets that they name.
 
-    Args:
-        items: A list of mappings with the keys of ``FactClaim``.
-        content: The words that quotes must stand in, white space aside; None where there are none.
-        policy: Whether secrets are replaced.
-        now: What begins later is refused.
-
-    Raises:
-        InvalidInput: Claims are refused; the text names each fault and its claim.
+    Quotes must stand in ``content``, white space aside; what begins after ``now`` is refused.
     """
     words = None if content is None else " ".join(content.split())
     claims: list[GivenClaim] = []
@@ -98,8 +90,6 @@ def refuse(faults: list[str], remedy: str = _REMEDY) -> None:
 
 
 class _Reader:
-    """Reads one claim, and collects what is wrong with it."""
-
     def __init__(self, number: int, item: Any, words: str | None, now: Instant) -> None:
         self.number, self.words, self.now = number, words, now
         self.faults: list[str] = []

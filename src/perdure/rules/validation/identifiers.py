@@ -52,11 +52,7 @@ _DOCUMENTS: Final[dict[str, tuple[_Check, _Check]]] = {
 
 
 def check_row_ids(part: str, row: Mapping[str, Any]) -> None:
-    """Refuse a row from another store or a file in which something that must be an id is none.
-
-    Raises:
-        InvalidInput: The text names the column and the value.
-    """
+    """Refuse a row from another store or a file in which something that must be an id is none."""
     if part == "journal":
         _check_id("operation", row["operation"], is_id)
         _check_change(row["target"], row["id"], [_parse(row[side]) for side in ("before", "after")])
@@ -72,11 +68,7 @@ def _parse(text: str | None) -> Any:
 
 
 def check_plan_ids(plan: Plan) -> None:
-    """Refuse a plan in which something that must be an id, or its namespace, is none.
-
-    Raises:
-        InvalidInput: The text names the change, the column and the value.
-    """
+    """Refuse a plan in which something that must be an id, or its namespace, is none."""
     _check_id("id", plan.id, is_id)
     _check_id("undoes", plan.undoes, _id_or_nothing)
     checked_namespace(plan.namespace)

@@ -97,11 +97,7 @@ def check_draft(
     turn: int | None = None,
     message: bool = False,
 ) -> Draft:
-    """Return a checked draft of what a caller gave to ``remember``.
-
-    Raises:
-        InvalidInput: One of the values is refused; the text says which and what to do.
-    """
+    """Return a checked draft of what a caller gave to ``remember``."""
     text = checked_content(content, policy)
     _check_pinned(pinned)
     chosen = checked_choice(kind, Kind, "kind")
@@ -171,9 +167,6 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
 
     An item is a text, or a mapping of the arguments of ``remember``; its time may be a text, as in JSON. One of kind
     ``fact`` becomes a note that says facts.
-
-    Raises:
-        InvalidInput: An item is refused; the text says which one.
     """
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise InvalidInput("items must be a list.", remedy="Pass a list of strings or dicts.")

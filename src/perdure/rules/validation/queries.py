@@ -31,11 +31,7 @@ def token_budget(value: Any, policy: Policy) -> int:
 
 
 def plan(value: Any, policy: Policy, now: Instant) -> Plan:
-    """Return a plan whose ids are some, and whose changes write no row that a door refuses.
-
-    Raises:
-        InvalidInput: Something in it is refused.
-    """
+    """Return a plan whose ids are some, and whose changes write no row that a door refuses."""
     if isinstance(value, Plan):
         check_plan_ids(value)
         checks = RowChecks(policy, now)
@@ -46,11 +42,7 @@ def plan(value: Any, policy: Policy, now: Instant) -> Plan:
 
 
 def filters(policy: Policy, arguments: Mapping[str, Any]) -> Filters:
-    """Return the filters among the checked arguments of a verb, which may have others too.
-
-    Raises:
-        InvalidInput: There are more tags, or longer ones, than the policy allows.
-    """
+    """Return the filters among the checked arguments of a verb, which may have others too."""
     read: dict[str, Callable[[Any], Any]] = {
         "kinds": lambda kinds: tuple(map(Kind, kinds)),
         "scopes": lambda scopes: tuple(map(Scope, scopes)),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from perdure.records.bounded_json import DEEPEST, depth_of, parse_json
-from perdure.records.canonical_json import encoded
+from perdure.records.digests import encoded
 from perdure.records.errors import InvalidInput, shown_value
 from perdure.records.instant import FIRST, LAST, Instant, text_of
 from perdure.records.memory import Form, Kind, Scope, Shelf, Sort, Status, Tier
@@ -36,8 +36,7 @@ CHOICES: Final = {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status, 
 """Column of a memory -> what it may say."""
 _PAST: Final = {"created_ms", "recorded_ms", "at_ms", "accessed_ms", "access2_ms", "access3_ms", "validated_ms"}
 """Columns that say when something happened: not in the future."""
-_ANY_TIME: Final = {"due_ms"}
-"""What lies beyond the calendar is due never."""
+_ANY_TIME: Final = {"due_ms"}  # what lies beyond the calendar is due never
 _GRID: Final = 127
 _LONGEST_NAME: Final = 2000  # characters of the name of a document or of what it is about
 _LONGEST_QUERY: Final = 10_000
@@ -48,9 +47,7 @@ _REMEDY: Final = "Export again from a store that a check calls sound."
 class RowChecks:
     """Checks rows as the doors check what they are given.
 
-    Args:
-        policy: Its limits hold.
-        now: What happened later is refused; None where nobody knows what time it is.
+    What happened after ``now`` is refused; None where nobody knows what time it is.
     """
 
     def __init__(self, policy: Policy, now: Instant | None) -> None:
@@ -67,11 +64,7 @@ class RowChecks:
         }
 
     def check(self, part: str, row: Mapping[str, Any]) -> None:
-        """Refuse a row (column -> value) that no door would have let in.
-
-        Raises:
-            InvalidInput: The text names the column.
-        """
+        """Refuse a row (column -> value) that no door would have let in."""
         if part == "journal":
             self._check_journal(row)
             return
@@ -84,11 +77,7 @@ class RowChecks:
             _check_direction(b64decode(row["data"]))
 
     def check_change(self, change: Change) -> None:
-        """Refuse a change of a plan that writes a row that no door would have let in.
-
-        Raises:
-            InvalidInput: The text names the column.
-        """
+        """Refuse a change of a plan that writes a row that no door would have let in."""
         after = change.after
         if after is None:
             return

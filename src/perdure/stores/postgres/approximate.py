@@ -22,11 +22,7 @@ _GRAPH: Final = 700  # bytes of a vector's neighbours in memory while an index i
 def build_index(address: Address, server: Server, namespace: str, above: int) -> Mapping[str, int]:
     """Build the index of a namespace that has grown large; writers go on meanwhile.
 
-    Args:
-        address: The server: the index is built outside of any transaction.
-        server: The store's connections.
-        namespace: Which one.
-        above: From so many vectors on.
+    Outside of any transaction, and from ``above`` vectors on.
 
     Returns:
         ``vectors`` of the namespace, and ``indexed``: 1 if it is searched by the index from now on.

@@ -30,8 +30,7 @@ _NUMBERS: Final = {
 """SQL type -> its number in the catalogue, and how an element lies in an array."""
 
 _TEXT: Final = 25
-_SHORT: Final = 24
-"""Shorter texts are words and names, which come again and again: their elements are remembered."""
+_SHORT: Final = 24  # shorter texts are words and names, which come again and again: their elements are remembered
 
 _ARRAY_OF: Final = {20: 1016, 23: 1007, 701: 1022, 16: 1000, _TEXT: 1009}
 

@@ -33,8 +33,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         return {}
 
 
-IDLE_SECONDS: Final = 300.0
-"""A connection that nobody has used for so long is closed, so that idle processes hold none."""
+IDLE_SECONDS: Final = 300.0  # a connection that nobody has used for so long is closed, so that idle processes hold none
 
 POOL_SECONDS: Final = 30.0  # a caller waits so long for one of the connections
 PREPARED_AFTER: Final = 5  # a statement that a connection has run so often is prepared
@@ -49,17 +48,13 @@ PATIENCE: Final = {
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it ignores is no news for whoever uses us
 
-_abandoned: list[Connection] = []
-"""In a forked child: connections that are still the parent's, and must not be closed."""
+_abandoned: list[Connection] = []  # in a forked child: connections that are still the parent's, and must not be closed
 
 
 def open_connection(dsn: str, *, prepares: bool = True, seconds: float = 3600.0) -> Connection:
     """Open one connection; what it runs again and again is prepared, or never anything.
 
     A caller that has only so many ``seconds`` waits no longer for it, but two, the least that libpq knows.
-
-    Raises:
-        psycopg.OperationalError: The server cannot be reached, or refuses.
     """
     params = psycopg.conninfo.conninfo_to_dict(dsn)
     missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in params}

@@ -24,8 +24,7 @@ _SENDING: Final = 2.0  # seconds that a cancellation may take to arrive, also af
 NODE_SECONDS: Final = 5.0  # for a connection of a cluster's coordinator to one of its nodes
 _LEAST: Final = 10  # milliseconds: Citus takes no fewer
 _PAUSE: Final = 0.25  # seconds between two looks
-_IDLE: Final = 40
-"""After so many looks without a transaction the thread ends; the next transaction starts another."""
+_IDLE: Final = 40  # after so many looks without a transaction the thread ends; the next transaction starts another
 
 
 @dataclass(slots=True, eq=False)
@@ -100,10 +99,8 @@ def _cut(connection: Connection) -> None:
 def node_milliseconds(*, known: bool = True) -> int:
     """Return how long a cluster's coordinator may wait for a node that does not even refuse a connection.
 
-    It is a quarter of the call's time at most, so that the other nodes are heard in what is left.
-
-    Args:
-        known: For the error: whether what the tries before have written is known.
+    It is a quarter of the call's time at most, so that the other nodes are heard in what is left. ``known`` is for the
+    error, as below.
 
     Raises:
         DeadlineExceeded: The call's time is over.
@@ -114,9 +111,7 @@ def node_milliseconds(*, known: bool = True) -> int:
 def too_late(seconds: int, *, known: bool) -> StoreBusy:
     """Return the error of a transaction that took too long.
 
-    Args:
-        seconds: What the address lets one take.
-        known: False where it may have been written: it was being committed, or one before it was.
+    ``known`` is False where it may have been written: it was being committed, or one before it was.
     """
     if is_over():
         return deadline_error(known=known)

@@ -107,7 +107,6 @@ def _distribute(connection: psycopg.Connection[Any], table: str, *, spread: bool
 
 
 def _policies(table: str) -> list[str]:
-    """Return the statements that take the sub-selects out of a table's policies."""
     steps = [step for _, text in migrations("postgres") for step in migration_steps(text, distributed=True)]
     policies = [(found, step) for step in steps if (found := _POLICY.match(step)) and found[2] == table]
     return [f"ALTER {found[1]}{step[found.end() :]}" for found, step in policies]

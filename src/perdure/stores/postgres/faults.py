@@ -25,8 +25,7 @@ from perdure.records.errors import (
     StoreUnavailable,
 )
 
-COLLIDED: Final = frozenset({"40001", "40P01"})
-"""Two transactions met: the whole transaction is tried again at once."""
+COLLIDED: Final = frozenset({"40001", "40P01"})  # two transactions met: the whole transaction is tried again at once
 
 LOST: Final = frozenset(
     {"57P01", "57P02", "57P03", "08000", "08001", "08003", "08004", "08006", "08P01", "25P03", "57P05"}
@@ -163,14 +162,12 @@ def first_line(error: psycopg.Error) -> str:
     return text[0].rstrip(".") if text else type(error).__name__
 
 
-PATIENCE: Final = 30.0
-"""A server that was lost is waited for so long; a restart or a failover takes a few seconds."""
+PATIENCE: Final = 30.0  # a server that was lost is waited for so long; a restart or a failover takes a few seconds
 
 NODE_PATIENCE: Final = 5.0
 """A node of a cluster is waited for so long: longer, its callers would hold the threads that other nodes' need."""
 
-PAUSE: Final = 5.0
-"""What has not come back by then is tried again by one caller at most in so many seconds."""
+PAUSE: Final = 5.0  # what has not come back by then is tried again by one caller at most in so many seconds
 
 SERVER: Final = ""  # the server that the URL names. A node of a cluster is known by its host and port
 

@@ -24,8 +24,7 @@ from perdure.stores.words import Stemmer
 SPAN: Final = 500
 """Memories whose places one line of postings may hold: a batch. Only the commonest words outgrow a page then."""
 
-LONGEST_TERM: Final = 64
-"""Longer stems are known by their digest: an index entry has room for 2,700 bytes."""
+LONGEST_TERM: Final = 64  # longer stems are known by their digest: an index entry has room for 2,700 bytes
 
 _MOST_TIMES: Final = 0xFFFF
 _MOST_LENGTH: Final = 0xFFFFFF
@@ -134,10 +133,6 @@ def ask_for_duplicates(
 
 def refuse_duplicates(found: Sequence[tuple[Any, ...]], known: frozenset[str]) -> None:
     """Refuse a plan whose words another process has stored since it was made.
-
-    Args:
-        found: (new memory, stored memory with its words).
-        known: Stored memories that the plan was made with.
 
     Raises:
         ConflictError: So it is; the error names the memories.

@@ -214,7 +214,6 @@ def vacuum(address: Address, server: Server) -> list[str]:
 
 
 def _vacuum(address: Address, server: Server) -> tuple[list[str], list[str]]:
-    """Vacuum the tables; return which could not be, and which nodes did not answer."""
     with connect(address) as connection:
         if not is_distributed(connection):
             return _vacuum_tables(connection), []

@@ -29,8 +29,7 @@ from perdure.stores.postgres.faults import COLLIDED, first_line, translate_error
 from perdure.stores.postgres.server import COLLISIONS, Address, Connection, connect
 from perdure.stores.statements import migrations, registry
 
-Schema = Mapping[tuple[str, str], str]
-"""(what, name) -> how it is."""
+Schema = Mapping[tuple[str, str], str]  # (what, name) -> how it is
 
 _ACTS: Final = {"trigger", "rule", "policy", "function", "constraint"}
 """What acts on statements: of these nothing may be there that a new store lacks."""
@@ -174,12 +173,8 @@ def check_schema(address: Address) -> SchemaStatus:
 def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = False) -> int:
     """Bring a server's tables to this version's schema; safe to run twice, and by several processes at once.
 
-    Tables that lie over a Citus cluster stay so, and those that this version adds are spread like them.
-
-    Args:
-        address: The server; its role becomes the tables' owner.
-        say: Told each step.
-        distribute: Spread the tables over a Citus cluster besides.
+    Tables that lie over a Citus cluster stay so, and those that this version adds are spread like them. The role of the
+    address becomes the tables' owner. ``distribute`` spreads them over a Citus cluster besides.
 
     Returns:
         How many migrations were run.
@@ -311,5 +306,4 @@ def _check_vector(connection: Connection) -> None:
 
 
 def _text(name: str) -> str:
-    """Return a statement of the registry as the driver takes it."""
     return registry("postgres")[name].sql.replace(":number", "%(number)s")

@@ -101,11 +101,9 @@ class PostgresSearch(Search):
         self._listed = min([1.0, *(n / max(1, self.statistics.documents) for n in counts)])
 
     def has_vectors(self) -> bool:
-        """Whether the namespace has vectors in the active space."""
         return self.statistics.space is not None and self.statistics.vectors > 0
 
     def terms(self, words: Sequence[str]) -> tuple[list[Term], int]:
-        """Return the query's words, rarest first, and how many memories the counts are of."""
         stems: dict[str, str] = {}
         for word in words:
             found = self.stemmer.stems(word)
@@ -118,22 +116,18 @@ class PostgresSearch(Search):
         return sorted(listed, key=lambda t: t.documents), self.statistics.documents
 
     def beginning(self, letters: str) -> list[str]:
-        """Return the stems of the namespace that begin with some letters, in the order of their code points."""
         last = letters[:-1] + chr(ord(letters[-1]) + 1)
         return [t for (t,) in self.session.rows("beginning", first=letters, last=last, limit=MOST_SPELLINGS)]
 
     def held(self, terms: Sequence[Term], _seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
-        """Return the stems of those words that a memory of the namespace holds."""
         return frozenset(t.stem for t in terms if t.documents)
 
     def size(self) -> int:
-        """Return how many memories of the namespace are searched."""
         return self.statistics.documents
 
     # --- by words
 
     def by_words(self, terms: Sequence[Term], filters: Filters) -> tuple[dict[int, float], dict[int, Narrow]]:
-        """Return row -> BM25 score of the best matches, and the narrow columns of those that pass the filters."""
         searched = worth_searching(terms)
         if not searched:
             return {}, {}
@@ -173,7 +167,6 @@ class PostgresSearch(Search):
     # --- by meaning
 
     def by_meaning(self, vector: Float32s, filters: Filters, narrow: dict[int, Narrow]) -> dict[int, float]:  # noqa: ARG002  # the search's, as text by now
-        """Return row -> cosine of the nearest, and add the narrow columns of those that pass the filters."""
         wide, limit = self.policy.rescored, self.policy.candidates
         if self._first is None:
             self._first = self._ask_nearest(filters, wide, limit).fetchall()
@@ -187,10 +180,7 @@ class PostgresSearch(Search):
     ) -> tuple[list[list[tuple[str, float]]], SearchStatistics]:
         """Return (id, cosine) of the nearest visible memories of each vector, nearest first, and the statistics.
 
-        Args:
-            vectors: In the active space.
-            limit: Most for each.
-            statistics: The statistics as they last were: where they still hold, everything is one round trip.
+        ``limit`` is for each. Where the ``statistics``, as they last were, still hold, everything is one round trip.
         """
         queries = [_text(np.frombuffer(vector, "<f4")) for vector in vectors]
         wide, self.statistics = max(50, 10 * limit), statistics
@@ -213,7 +203,6 @@ class PostgresSearch(Search):
         return self._ask_nearest(Filters(), wide, limit)
 
     def texts(self, rows: Sequence[int]) -> dict[int, str]:
-        """Return row -> searchable text, in the order of the rows."""
         compared, self._uncompared = self._uncompared, []
         unread = [row for row in rows if row not in self._texts]
         if not unread and not compared:
@@ -228,7 +217,6 @@ class PostgresSearch(Search):
         return {row: self._texts[row] for row in rows if row in self._texts}
 
     def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:  # noqa: ARG002  # the search's, as text by now
-        """Return row -> cosine of those rows that have a vector."""
         if unread := [row for row in rows if row not in self._cosines]:
             self._take_cosines(unread, self._ask_cosines(unread))
         return {row: cosine for row in rows if (cosine := self._cosines[row]) is not None}
@@ -240,7 +228,6 @@ class PostgresSearch(Search):
         return self.postgres.run("cosines", rows=list(rows), query=self._query, space=self.statistics.space)
 
     def beside(self, places: Sequence[tuple[str, int]], filters: Filters) -> dict[int, Narrow]:
-        """Return the narrow columns of the memories at some (session, turn) that pass the filters."""
         parts, bindings = self._by_key(filters)
         self.postgres.closing = filters.entity is None  # then nothing is read after it
         rows = self.session.rows(

@@ -40,7 +40,6 @@ _PLACEHOLDER: Final = re.compile(r"(?<![:\w]):(\w+)")
 
 @cache
 def _text(statement: str) -> str:
-    """Return a statement of the registry as the driver takes it."""
     return _PLACEHOLDER.sub(r"%(\1)b", statement.replace("%", "%%")).rstrip(";\n")
 
 
@@ -67,11 +66,8 @@ class PostgresSession:
     ) -> psycopg.Cursor[tuple[Any, ...]]:
         """Run a named statement; a routed one is bound to this transaction's namespace.
 
-        Args:
-            name: In the registry.
-            parts: Conditions of the registry that fill the slot ``{filters}``.
-            slots: Numbers that the statement's type names need.
-            bindings: Values.
+        ``parts`` are conditions of the registry that fill the slot ``{filters}``, ``slots`` numbers that its type names
+        need.
         """
         text = registry("postgres")[name].sql if parts is None else fill_filters("postgres", name, parts)
         for slot, number in (slots or {}).items():
@@ -194,13 +190,7 @@ def opening(
 ) -> list[Opening]:
     """Return the statements that open a transaction and say what it may see.
 
-    Args:
-        connection: Whose.
-        reach: What it may see.
-        place: Its namespace, with the prefix.
-        prefix: Of the store's namespaces.
-        mode: Of the transaction.
-        known: Whether what the tries before this one have written is known.
+    ``known`` says whether what the tries before this one have written is known.
 
     Raises:
         DeadlineExceeded: The call's time is over.

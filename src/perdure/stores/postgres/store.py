@@ -63,10 +63,7 @@ as many for each process."""
 class PostgresStore(SqlStore):
     """Memories on a PostgreSQL server that many processes and machines may use at once. Safe to share between threads.
 
-    Args:
-        address: The server, and the prefix that is bound to its connections.
-        log_entries: Past recalls kept for each namespace.
-        server: Connections to use instead of new ones.
+    ``log_entries`` past recalls are kept for each namespace. ``server`` has connections to use instead of new ones.
 
     Raises:
         StoreTooOld: The tables are missing or old; the error names the command to run.
@@ -108,13 +105,6 @@ class PostgresStore(SqlStore):
     def apply(
         self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
     ) -> None:
-        """Write a plan whole or not at all, durable when this returns; ``check`` looks before it is final.
-
-        Raises:
-            ConflictError: The store is not as the plan's before-images say.
-            LeaseLost: ``fence`` is given, and another worker has the namespace.
-            StoreReadOnly, StoreBusy, StoreUnavailable: The server could not be written; nothing was.
-        """
         if self.read_only:
             raise StoreReadOnly(f"{self.address.shown} is read-only.", remedy="Use the primary's URL.")
 
@@ -215,10 +205,6 @@ class PostgresStore(SqlStore):
         return found.space is not None and found.vectors >= above and not found.approximate
 
     def size(self) -> StoreSize:
-        """Return what the tables and their indexes take; a server says nothing of their gaps.
-
-        Behind a prefix, 0: the tables are of others, too.
-        """
         if self.prefix:
             return StoreSize(0, 0)
         sizes, _ = self._server.ask_nodes("size_on_nodes", tables=list(tables()), down=list(self.unreachable))
@@ -232,7 +218,6 @@ class PostgresStore(SqlStore):
         return (_OPERATORS,) if self.prefix else (*vacuum(self.address, self._server), _FULL_VACUUM)
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
-        """Return what is wrong with the server's tables, or with one namespace; empty for sound ones."""
         if namespace is not None:
             return list(journal_faults(self._server.read, namespace, scope))
         return list(find_faults(self._server, self.schema, self.namespaces, scope, self._stemmer))
@@ -248,7 +233,6 @@ class PostgresStore(SqlStore):
         return purge(self.address, self._server, texts)
 
     def close(self) -> None:
-        """Close the connections. Calling it twice is harmless."""
         atexit.unregister(self.close)
         self._server.close()
 
@@ -301,7 +285,6 @@ class PostgresStore(SqlStore):
 
     @property
     def unreachable(self) -> tuple[str, ...]:
-        """The nodes of the cluster that do not answer."""
         return self._server.unreachable
 
     def _everywhere(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:

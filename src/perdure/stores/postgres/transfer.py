@@ -11,10 +11,9 @@ from psycopg.errors import UniqueViolation
 
 from perdure.records.errors import StoreReadOnly
 from perdure.records.transfer import Cursor, Line
-from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.connections import make_ready
 from perdure.stores.postgres.faults import translate_error
-from perdure.stores.postgres.server import Server, connect
+from perdure.stores.postgres.server import Address, Server, connect
 from perdure.stores.postgres.session import READING, PostgresSession, Reach, opening, scope
 from perdure.stores.postgres.writing import AppliedBefore, write_rows
 from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, place, there_already
@@ -38,7 +37,6 @@ class ServerSnapshot(Server):
         ).open()
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T], *, once: bool = False) -> T:  # noqa: ARG002  # the server's
-        """Run reads of one namespace."""
         return self._run_scoped("routed", self.address.prefix + namespace, work)
 
     def everywhere(
@@ -48,19 +46,15 @@ class ServerSnapshot(Server):
         limited: bool = True,  # noqa: ARG002  # the server's
         once: bool = False,  # noqa: ARG002  # the server's
     ) -> list[T]:
-        """Run reads that may see every namespace with the connection's prefix."""
         return self._run_scoped("fan-out", "", work)
 
     def admin(self, work: Callable[[PostgresSession], T], *, reading: bool = True) -> T:  # noqa: ARG002  # the server's
-        """Run statements about what belongs to no namespace."""
         return self._run_scoped("admin", "", work)
 
     def write(self, namespace: str, work: Callable[..., Any], *, flush: bool = True) -> Any:  # noqa: ARG002  # the server's
-        """Refuse to write."""
         raise StoreReadOnly("A moment of a server is not written to.", remedy="Open the server itself.")
 
     def close(self) -> None:
-        """End the transaction."""
         self._connection.close()
         super().close()
 
@@ -75,8 +69,7 @@ class ServerSnapshot(Server):
             raise translate_error(error) from error
 
 
-_SIZED_PARTS: Final = {"memory", "journal"}
-"""Parts whose rows may be large: how many fit a page is asked first."""
+_SIZED_PARTS: Final = {"memory", "journal"}  # parts whose rows may be large: how many fit a page is asked first
 
 _DETOURS: Final[tuple[LiteralString, ...]] = (
     *("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_sort"),

@@ -94,7 +94,6 @@ def write_rows(session: PostgresSession, page: Plan, stemmer: Stemmer) -> None:
 
 
 def _start(session: PostgresSession, plan: Plan, stemmer: Stemmer) -> _Writer:
-    """Count a plan into its namespace, which is locked from here on, and return its writer."""
     growth = _growth(plan, stemmer)
     added = [growth.documents, growth.removed]
     counts = [len(d) for d in added]
@@ -253,7 +252,6 @@ class _Writer(PlanWriter):
         return [self.rows[i] for i in ids]
 
     def _stored(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the rows that memories have in the store now."""
         found = {i: int(row) for i, row in self.session.rows("rows_of", ids=ids)}
         if deleted := [i for i in ids if i not in found]:
             raise memory_gone(deleted)

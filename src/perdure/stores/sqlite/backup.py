@@ -117,11 +117,7 @@ def copy_as_it_is(source: Path, target: Path) -> None:
 def backup_filled(fill: Callable[[Path], None], name: str, target: Path, *, overwrite: bool = False) -> Copied:
     """Write a backup of a store that is no file: a file that is filled, checked as any other, and only then named.
 
-    Args:
-        fill: Brings the store's rows into an empty file.
-        name: Of the store, for errors.
-        target: The backup's file.
-        overwrite: Replace a file that is there.
+    ``fill`` brings the store's rows into an empty file.
 
     Raises:
         StoreDamaged: What was filled in does not pass the checks, so the store itself is damaged.
@@ -280,10 +276,7 @@ def _faults(connection: apsw.Connection) -> list[str]:
 def _check_target(target: Path, *, overwrite: bool, stale: bool) -> None:
     """Refuse a target before any work is done, and once more before it gets its name.
 
-    Args:
-        target: The file.
-        overwrite: Whether it may be there.
-        stale: Whether files that SQLite keeps beside a store may be there: they are set aside with it.
+    If ``stale``, files that SQLite keeps beside a store may be there: they are set aside with it.
     """
     if target.is_dir():
         raise InvalidInput(f"{target} is a folder.", remedy="Pass a file.")
@@ -343,11 +336,7 @@ def _name_too(path: Path, name: Path, *, keep: bool) -> None:
 
 
 def _leave_alone(target: Path) -> None:
-    """Fold a store's ``-wal`` into its file, which works only where nobody else has it open.
-
-    Raises:
-        StoreBusy: Somebody has.
-    """
+    """Fold a store's ``-wal`` into its file, which works only where nobody else has it open."""
     with suppress(apsw.Error), closing(apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         connection.set_busy_timeout(_ALONE_MS)
         try:

@@ -43,7 +43,6 @@ class SqliteSearch(Search):
     # --- by meaning
 
     def has_vectors(self) -> bool:
-        """Whether the namespace has vectors in the active space."""
         return self.index is not None and len(self.index) > 0
 
     def by_meaning(self, vector: Float32s, filters: Filters, narrow: dict[int, Narrow]) -> dict[int, float]:
@@ -74,7 +73,6 @@ class SqliteSearch(Search):
         return passed
 
     def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:
-        """Return row -> cosine of those rows that have a vector."""
         if self.index is None or not rows:
             return {}
         found, slots = self.index.slots(self.session, rows)
@@ -131,11 +129,9 @@ class SqliteSearch(Search):
         return self.vocabulary.terms(words), self.vocabulary.total
 
     def beginning(self, letters: str) -> list[str]:
-        """Return the stems of the file that begin with some letters, in the order of their code points."""
         return self.vocabulary.beginning(letters)
 
     def near(self, stem: str) -> list[str]:
-        """Return the stems of the file that one may be misspelt from, nearest first."""
         return self.vocabulary.near(stem)
 
     def held(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
@@ -180,7 +176,6 @@ class SqliteSearch(Search):
             limit *= WIDER
 
     def stems(self, rows: Sequence[int]) -> dict[int, frozenset[str]]:
-        """Return row -> the stems of its searchable text, in the order of the rows."""
         if self.index is None:
             return super().stems(rows)
         return self.index.resident.stems(rows, super().stems)
@@ -214,7 +209,6 @@ class SqliteSearch(Search):
     # --- rows
 
     def beside(self, places: Sequence[tuple[str, int]], filters: Filters) -> dict[int, Narrow]:
-        """Return the narrow columns of the memories at some (session, turn) that pass the filters."""
         if self._is_held(filters) and self.index is not None:
             return self._narrow(self.index.resident.beside(self.session, places), filters)
         parts, bindings = filter_parts(filters)

@@ -11,10 +11,8 @@ import apsw
 
 from perdure.records.store_rows import Unwritable
 
-PAGES: Final = 2000
-"""A log of more pages is written into the file, in a thread of its own."""
-MOST_PAGES: Final = 4 * PAGES
-"""From here on the call that made the log so long does it."""
+PAGES: Final = 2000  # a log of more pages is written into the file, in a thread of its own
+MOST_PAGES: Final = 4 * PAGES  # from here on the call that made the log so long does it
 _BUSY_MS: Final = 100
 
 
@@ -23,9 +21,6 @@ class Checkpoints:
 
     A checkpoint waits for the disk twice: 40 ms, which a recall would spend while others wait for it. The thread ends
     with its checkpoint.
-
-    Args:
-        path: The file.
     """
 
     def __init__(self, path: str) -> None:

@@ -68,8 +68,7 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
     return Purged(len(phrases), places, tuple(notes), short)
 
 
-_LARGEST_FILLING: Final = 1 << 26
-"""Bytes of zeros that are written at once."""
+_LARGEST_FILLING: Final = 1 << 26  # bytes of zeros that are written at once
 
 
 def _overwrite_free_pages(connection: apsw.Connection) -> None:
@@ -112,8 +111,7 @@ def _in_files(path: str, search: ByteSearch) -> tuple[str, ...]:
     return tuple(f"The file {file} holds words of an erased memory." for file in holding)
 
 
-_FULL: Final = 0.12
-"""Share of a file that stays unused in its pages when it has just been written anew."""
+_FULL: Final = 0.12  # share of a file that stays unused in its pages when it has just been written anew
 _BUSY_MS: Final = 5000  # how long compacting waits for another process that writes
 _SPARE: Final = 10_000_000  # bytes that must stay free besides
 
@@ -130,11 +128,7 @@ def compact_file(path: str, connection: apsw.Connection) -> tuple[str, ...]:
     """Write a file anew and return what to know besides.
 
     Others go on reading, and wait with writing. The new pages go through the log of writes, so that they are all there
-    or none is.
-
-    Args:
-        path: The file.
-        connection: Of this process, which goes on being used for reading; only a store in memory is written with it.
+    or none is. The connection goes on being used for reading; only a store in memory is written with it.
 
     Raises:
         DiskFull: There is not room for the copy; nothing was done.

@@ -40,8 +40,7 @@ OLDEST_SQLITE: Final = 3_051_003
 BUSY_MS: Final = 30_000
 _DELAYS_MS: Final = (1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50)
 """How long SQLite waits between its first tries for a lock; then 100 ms each."""
-_STEPS: Final = 20_000
-"""Steps of SQLite between two looks at the clock: less than a millisecond."""
+_STEPS: Final = 20_000  # steps of SQLite between two looks at the clock: less than a millisecond
 MEMORY: Final = ":memory:"
 
 

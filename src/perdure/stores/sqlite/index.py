@@ -227,12 +227,8 @@ class SearchIndex:
     ) -> Positions:
         """Return the positions of likely neighbours that pass the filters, nearest first by Hamming distance.
 
-        Args:
-            query: float32 [d].
-            count: How many at most.
-            filters: Those that attributes decide; tags may let a few too many through.
-            cells_above: From this many vectors on the search goes by cells.
-            among: Only these rows of the file.
+        ``filters`` are those that attributes decide; tags may let a few too many through. From ``cells_above`` vectors
+        on the search goes by cells. ``among`` are rows of the file.
         """
         mask = self.attributes.mask(filters)
         code = encode(query[None, :])[0]
@@ -282,7 +278,6 @@ def _with_slots(rows: Positions, slots: NDArray[np.int32]) -> tuple[Positions, N
 
 
 def _columns(new: Sequence[tuple[Any, ...]]) -> tuple[Positions, NDArray[np.int8], NDArray[np.void]]:
-    """Return the rows in the file, the vectors and the attributes of what ``new_vectors`` gives."""
     data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), -1)
     attributes = [(at, tags, session, kind, scope, status) for _, _, at, kind, scope, status, session, tags in new]
     return np.array([values[0] for values in new], np.int64), data, pack_attributes(attributes)

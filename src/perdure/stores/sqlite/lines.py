@@ -46,8 +46,7 @@ _NUMBERS: Final = re.compile(
 """A number of 8 to 19 digits, half a digest, a UUID: each becomes a byte that says which it is, and its own bytes."""
 _BYTES: Final = re.compile(rb"(\x10.{12}|\x11.{16}|\x13.{3}|\x14.{4}|\x15.{5}|\x16.{6}|\x17.{7}|\x18.{8})", re.DOTALL)
 _HALF_DIGEST, _UUID_BYTES, _NUMBER = b"\x10", b"\x11", 0x10  # a number's byte is that and how many bytes it takes
-_RESERVED: Final = b"\x02\x10\x11\x12\x13\x14\x15\x16\x17\x18"
-"""Bytes that stand for something else in what is packed."""
+_RESERVED: Final = b"\x02\x10\x11\x12\x13\x14\x15\x16\x17\x18"  # bytes that stand for something else in what is packed
 
 _DICTIONARY: Final = files("perdure.stores").joinpath("sql/sqlite/journal_1.dictionary").read_bytes()
 """What lines often say, made of those of some lives. It is a part of the format."""
@@ -68,14 +67,7 @@ _HALF_DIGEST_BYTES: Final = 12
 def packed_line(
     operation: str, before: str | bytes | None, after: str | bytes | None, because: str | bytes | None
 ) -> bytes:
-    """Return what a line says as one value.
-
-    Args:
-        operation: The id of the operation that the line is of.
-        before: What was there, as JSON.
-        after: What is there, as JSON.
-        because: Why.
-    """
+    """Return what a line says as one value."""
     reason = _bytes(because)
     line = _BETWEEN.join((_side(before), _side(after), reason))
     words = _GENERATED.match(reason) is None or _WORDS.search(line) is not None

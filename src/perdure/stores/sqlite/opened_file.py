@@ -11,8 +11,7 @@ from perdure.records.errors import StoreUnavailable
 class OpenedFile:
     """A file as it was when it was opened. One that is removed or replaced still takes writes, and they are lost.
 
-    Args:
-        path: The file; another name, such as that of a store in memory, is always in its place.
+    Another name, such as that of a store in memory, is always in its place.
     """
 
     def __init__(self, path: str) -> None:

@@ -19,8 +19,7 @@ from perdure.stores.sqlite.attributes import tags_of
 from perdure.stores.statements import Session
 
 Positions = NDArray[np.int64]
-MOST: Final = 50_000
-"""Of so many rows narrow columns are kept, then it begins anew: some 20 MB."""
+MOST: Final = 50_000  # of so many rows narrow columns are kept, then it begins anew: some 20 MB
 MOST_VECTORS: Final = 1 << 17
 """So many vectors are kept, then it begins anew: 50 MB; storing memories by the hundred reads them all."""
 _FIRST: Final = 256
@@ -58,10 +57,7 @@ class Resident:
     def slots(self, session: Session, rows: Positions, positions: Positions) -> NDArray[np.int32]:
         """Return where the vectors of some rows are kept, and read those that are not; -1 for a row that has none.
 
-        Args:
-            session: Where they are read.
-            rows: In the file, int64 [n].
-            positions: The same in the index, int64 [n].
+        ``rows`` are in the file, ``positions`` the same in the index, both int64 [n].
         """
         self._reserve(positions)
         slots = self._slots[positions]
@@ -211,9 +207,7 @@ class Resident:
     def forget(self, changed: Sequence[int], positions: Positions | None) -> None:
         """Forget rows that were changed or are gone, and the places where no row was: there may be one now.
 
-        Args:
-            changed: Rows in the file.
-            positions: Those of them that are in the index; None where one may be there twice: then all vectors go.
+        Without ``positions`` one may be in the index twice: then all vectors go.
         """
         if positions is None:
             self._slots.fill(_UNREAD)

@@ -18,8 +18,7 @@ from perdure.stores.statements import migrations, registry
 _FOREIGN: Final = {"trigger", "view", "index"}
 """Kinds of objects that are dropped where they are not ours; a table may hold somebody's data."""
 WORDS: Final = ("words", "vocabulary")
-_PARTS: Final = "words_"
-"""How the tables are named that come with the index of words."""
+_PARTS: Final = "words_"  # how the tables are named that come with the index of words
 _ASIDE: Final = "damaged_table"
 _NOTHING: Final = {"TEXT": "''", "INTEGER": "0", "REAL": "0.0", "BLOB": "x''"}
 """Type -> what fills a column that was lost and must not be NULL."""

@@ -42,14 +42,12 @@ class Searches:
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
 
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
-        """Return, for each vector, (id, cosine) of the nearest visible memories."""
         index = self._index(namespace)
         if index is None or not len(index):
             return [[] for _ in vectors]
         return nearest_memories(SqliteSession(self.connection, namespace), index, vectors, limit)
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
-        """Return id -> unit vector, of those memories that have one in the active space."""
         session = SqliteSession(self.connection, namespace)
         index = self._index(namespace)
         if index is None or not ids:
@@ -81,7 +79,6 @@ class Searches:
         return sum(index.nbytes for index in self._indexes.values())
 
     def space(self) -> tuple[int, Space] | None:
-        """Return the space that searches use, with its number; None before the first vector."""
         return self._unchanged.get("space", lambda: reading.active_space(SqliteSession(self.connection, "")))
 
     def _index(self, namespace: str) -> SearchIndex | None:

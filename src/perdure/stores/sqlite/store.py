@@ -23,9 +23,8 @@ from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, Tr
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
-from perdure.stores.kept_accesses import KeptAccesses
 from perdure.stores.plans import SqlTransactionView
-from perdure.stores.reading import SqlDocuments
+from perdure.stores.reading import KeptAccesses, SqlDocuments
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.checkpoints import Checkpoints
@@ -57,17 +56,13 @@ from perdure.stores.statements import Session
 T = TypeVar("T")
 MOST_FILLED: Final = 10_000  # shelves with documents that are remembered
 _ACCESSES: Final = "accesses"
-READ_ONLY_SECONDS: Final = 1.0
-"""How long it holds that a file takes no writes."""
+READ_ONLY_SECONDS: Final = 1.0  # how long it holds that a file takes no writes
 
 
 class SqliteStore(SqlStore):
     """Memories in one SQLite file that several processes may use at once. Safe to share between threads.
 
-    Args:
-        path: The file. ``:memory:`` keeps everything in this process.
-        log_entries: Past recalls kept for each namespace.
-        create: Make a file that is not there.
+    ``:memory:`` keeps everything in this process. ``log_entries`` past recalls are kept for each namespace.
 
     Raises:
         NotFound: ``create`` is False, and there is no such file.
@@ -128,14 +123,6 @@ class SqliteStore(SqlStore):
     def apply(
         self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
     ) -> None:
-        """Write a plan whole or not at all, durable when this returns; ``check`` looks before it is final.
-
-        Raises:
-            ConflictError: The store is not as the plan's before-images say.
-            LeaseLost: ``fence`` is given, and another worker has the namespace.
-            StoreReadOnly, StoreBusy, DiskFull: The file could not be written; nothing was.
-            StoreUnavailable: It was removed or replaced; nothing was written.
-        """
         self._check_writable()
         with self.documents.naming_damage(plan), self._use() as connection:
             with overwriting(connection) if plan.erasure else nullcontext(), transaction(connection):
@@ -284,7 +271,6 @@ class SqliteStore(SqlStore):
         return {"vectors": vectors, "cells": 0 if trained is None else len(trained[0])}
 
     def size(self) -> StoreSize:
-        """Return how large the file is; every page of it is looked at."""
         with self._use() as connection:
             return file_size(connection)
 
@@ -296,14 +282,12 @@ class SqliteStore(SqlStore):
             return compact_file(self.path, self._connection)
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
-        """Return what is wrong with the file, or with one namespace of it; empty for a sound one."""
         if namespace is not None:
             return list(journal_faults(self._view, namespace, scope))
         with self._own_connection() as connection:
             return list(find_faults(connection, self._view, scope))
 
     def rebuild(self, *, keep_texts: bool) -> None:
-        """Make search indexes and counts anew, and drop triggers that are not ours."""
         self._check_writable()
         with self._use() as connection:
             rebuild(connection, keep_texts=keep_texts)

@@ -42,13 +42,7 @@ class Use:
 
 
 def flush_at_last(path: str, flush: Callable[[], None], waiting: Sized) -> None:
-    """Write the accesses that wait; their answers were given, so a lock is waited for briefly, and a loss is told.
-
-    Args:
-        path: The file.
-        flush: Writes them.
-        waiting: The recalls that had them.
-    """
+    """Write the accesses that wait; their answers were given, so a lock is waited for briefly, and a loss is told."""
     try:
         with unlimited(), within(BUSY_MS / 1000, waits=_CLOSING_SECONDS):
             flush()
