@@ -138,7 +138,7 @@ def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact,
 
 WHO = {
     "You told me": ("you said", {}),
-    "I noted": ("I noted", {"speaker": "assistant"}),
+    "I noted": ("I noted", {"source": "assistant"}),
     "I read": ("I read", {"source": "https://example.com/"}),
 }
 
@@ -156,7 +156,7 @@ def test_a_question_says_who_told_what_is_asked_about(opening, clock, who):
     assert hit.question == asked.question
     memory.remember("Alpha listens on port 2.", facts=[{**fact, "value": "2"}], **teller)
     memory.remember("Alpha listens on port 3.", facts=[{**fact, "value": "3"}], **teller)
-    assert f"on 11 April 2026 {said} that Alpha's port is 2" in memory.review()[0].question
+    assert f"; on 11 April 2026 {said} that Alpha's port is 3" in memory.review()[0].question
 
 
 @pytest.mark.behaviour("KN105")

@@ -51,9 +51,9 @@ def contradiction_question(memories: Sequence[MemoryItem], trust: Mapping[str, T
     """
     said = {Trust.USER: "you said", Trust.EXTERNAL: "I read"}
     sides = sorted(memories, key=lambda m: (m.state.created_ms, m.id))
-    first, *rest = (
-        f"on {day_in_words(m.state.created_ms)} {said.get(trust[m.id], 'I noted')} that {clause_of(m)}" for m in sides
-    )
+    who = [said.get(trust[m.id], "I noted") for m in sides]
+    days = [day_in_words(m.state.created_ms) for m in sides]
+    first, *rest = (f"on {day} {by} that {clause_of(m)}" for day, by, m in zip(days, who, sides, strict=True))
     return f"{first[0].upper()}{first[1:]}; {'; '.join(rest)}. Which holds?"
 
 
