@@ -136,6 +136,29 @@ def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact,
     assert asked.question == f"You told me on 1 January 2026 that {clause}. Is that still so?"
 
 
+WHO = {
+    "You told me": ("you said", {}),
+    "I noted": ("I noted", {"source": "assistant"}),
+    "I read": ("I read", {"source": "https://example.com/"}),
+}
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_a_question_says_who_told_what_is_asked_about(opening, clock, who):
+    memory, (said, teller) = opening(WORDS_ONLY), WHO[who]
+    fact = {"subject": "Alpha", "predicate": "port", "value": "1"}
+    memory.remember("Alpha listens on port 1.", facts=[fact], **teller)
+    clock.passes(days=100)
+    (asked,) = memory.review()
+    assert asked.question == f"{who} on 1 January 2026 that Alpha's port is 1. Is that still so?"
+    assert memory.facts("Alpha")[0].question == asked.question
+    (hit,) = memory.recall("Alpha port", kinds=["fact"], touch=False).hits
+    assert hit.question == asked.question
+    memory.remember("Alpha listens on port 2.", facts=[{**fact, "value": "2"}], **teller)
+    memory.remember("Alpha listens on port 3.", facts=[{**fact, "value": "3"}], **teller)
+    assert f"; on 11 April 2026 {said} that Alpha's port is 3" in memory.review()[0].question
+
+
 @pytest.mark.behaviour("KN105")
 def test_a_contradiction_is_asked_before_whatever_is_old_and_names_both_days(opening, clock):
     memory = opening({**WORDS_ONLY, "knowledge": {"questions_per_day": 10}})

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from conftest import WORDS_ONLY
+from conftest import WORDS_ONLY, logical
 
 OSLO = {"subject": "Ana", "predicate": "home", "value": "Oslo", "valid_from": "2024-05-01"}
 BERGEN = {**OSLO, "value": "Bergen", "valid_from": "2020-01-01"}
@@ -70,3 +70,40 @@ def test_an_earlier_day_ends_nothing_whoever_says_it(memory, clock):
     memory.remember("I moved to Bergen in 2020.", facts=[BERGEN])
     assert [f.value for f in memory.facts("Ana")] == ["Oslo"]
     assert [homes(memory, year) for year in (2018, 2021, 2025)] == [["Paris"], ["Bergen"], ["Oslo"]]
+
+
+PORT = {"subject": "alpha", "predicate": "port"}
+NOW_SAID = {
+    "update": lambda memory, note: memory.update(note, "Alpha listens on port 9.", facts=[{**PORT, "value": "9"}]),
+    "correct": lambda memory, _: memory.correct(memory.facts("alpha")[0].id, "9"),
+    "remember": lambda memory, _: memory.remember("Port 9 now.", facts=[{**PORT, "value": "9", "replaces": "1"}]),
+    "learn": lambda memory, _: memory.learn(claims=[{**PORT, "value": "9", "replaces": "1"}]),
+}
+
+
+@pytest.mark.parametrize("way", NOW_SAID)
+def test_what_is_told_later_wins_though_the_clock_was_set_back(opening, clock, path, way):
+    memory = opening(WORDS_ONLY)
+    note = memory.remember("Alpha listens on port 1.", facts=[{**PORT, "value": "1"}])
+    memory.recall("alpha port")
+    before = logical(path)
+    clock.passes(days=-100)
+    NOW_SAID[way](memory, note.id)
+    assert [f.value for f in memory.facts("alpha")] == ["9"]
+    memory.undo(memory.history()[0].id)
+    assert logical(path) == before
+    NOW_SAID[way](memory, note.id)
+    memory.recall("alpha port")
+    assert memory.check(full=True) == []
+    clock.passes(days=101)
+    assert [(f.value, bool(f.contested)) for f in memory.facts("alpha")] == [("9", False)]
+    assert memory.check(full=True) == []
+
+
+def test_of_two_values_a_person_is_asked_though_the_clock_was_set_back(opening, clock):
+    memory = opening(WORDS_ONLY)
+    memory.remember("Alpha listens on port 1.", facts=[{**PORT, "value": "1"}])
+    clock.passes(days=-100)
+    memory.remember("Port 9.", facts=[{**PORT, "value": "9"}])
+    assert [(f.value, bool(f.contested)) for f in memory.facts("alpha")] == [("9", True), ("1", True)]
+    assert len(memory.review()) == 1

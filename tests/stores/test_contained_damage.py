@@ -28,6 +28,7 @@ FORMS = {
     },
 }
 RITA = {"subject": "Rita", "predicate": "lives in"}
+UNPACKABLE = {server: forms["{bytes}"] for server, forms in FORMS.items()}
 UNREADABLE = ["a packed text", "no tag among tags"]
 
 
@@ -131,6 +132,23 @@ def test_a_repair_of_a_number_that_was_bytes_and_of_tags_is_undone(path, clock):
         memory.undo(done.operation)
         assert len(memory.list(limit=1000, include_archived=True)) == 16
         assert memory.check(full=True) == []
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_no_fact_is_stored_beside_one_whose_memory_cannot_be_read(path, clock, lost):
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        (oslo,) = memory.facts()
+    at = f"WHERE id = '{oslo.id}'"
+    unreadable = f"UPDATE content SET packed = {UNPACKABLE[is_server(str(path))]} {at}"
+    assert run_by_hand(path, f"DELETE FROM content {at}" if lost else unreadable) == 1
+    with opened(path, POLICY, clock, HashEmbedder()) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        with pytest.raises(StoreDamaged, match=oslo.id) as refused:
+            memory.remember("Rita lives in Rome now.", facts=[{**RITA, "value": "Rome"}])
+        assert "perdure repair" in refused.value.remedy
+        memory.remember("Ann lives in Rome.", facts=[{"subject": "Ann", "predicate": "lives in", "value": "Rome"}])
+        assert [fact.value for fact in memory.facts("Ann")] == ["Rome"]
 
 
 def test_no_fact_is_stored_beside_one_that_cannot_be_read_and_both_are_contested_after_a_repair(path, clock):

@@ -26,6 +26,7 @@ from perdure.rules.lifecycle.confirmation import answers_to, confirmation_questi
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE
 from perdure.rules.lifecycle.stale_facts import validated_at
 from perdure.rules.presentation import believed_first, facts_first
+from perdure.rules.source_trust import stored_trust
 
 _MOST_SAID: Final = 1000  # facts, those learned last, whose words notes are held against
 _TAKEN_BACK: Final = (Status.SUPERSEDED, Status.INVALIDATED)
@@ -244,7 +245,8 @@ def _mark_fact(hit: Hit, fact: Fact | None, rates: dict[str, float], now: Instan
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     is_asked = memory.aging and not (fact is not None and fact.asked_not)
     asked = replace(memory, content=whole)
-    question = confirmation_question(asked, validated_at(memory.state)) if is_asked else hit.question
+    trust = stored_trust(memory.metadata) if fact is None else fact.trust
+    question = confirmation_question(asked, validated_at(memory.state), trust) if is_asked else hit.question
     answers = answers_to(is_fact=fact is not None, is_contested=bool(hit.contested_with)) if question else ()
     return replace(hit, memory=memory, question=question, answers=answers)
 

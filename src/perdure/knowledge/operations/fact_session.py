@@ -17,6 +17,7 @@ from perdure.operations.decisions import begin
 from perdure.operations.documents import all_documents, find_documents, find_documents_named, find_records
 from perdure.operations.new_memories import insert, prepare, store_new
 from perdure.operations.ports import Context
+from perdure.records.errors import REPAIR, StoreDamaged
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Draft, Record, Shelf, Sort, State, Status
 from perdure.records.plan import Change, Plan
@@ -57,7 +58,7 @@ class Lessons:
 class FactSession:
     """The facts of a namespace as one operation sees and changes them.
 
-    A document that is damaged raises StoreDamaged: what is decided without it would contradict it once it is repaired.
+    What is damaged of a fact raises StoreDamaged: what is decided without it would contradict it once it is repaired.
     """
 
     def __init__(self, ctx: Context, namespace: str, now: Instant, decisions: Decisions | None = None) -> None:
@@ -236,8 +237,12 @@ class FactSession:
         records = {r.id: r for r in find_records(self.ctx, self.namespace, [d.id for d in fresh])}
         self.edits.read(fresh)
         for document in fresh:
-            if document.id in records:
-                self._keep(Fact.from_data(document.id, document.data))
+            if document.id not in records:
+                raise StoreDamaged(
+                    f"The memory of the fact {document.id} of {self.namespace} cannot be read; nothing was written.",
+                    remedy=REPAIR,
+                )
+            self._keep(Fact.from_data(document.id, document.data))
         self.decisions.admit(records.values())
 
     def _keep(self, fact: Fact) -> None:

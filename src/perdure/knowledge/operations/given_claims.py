@@ -45,6 +45,7 @@ from perdure.knowledge.rules.given_claims import (
     outranks,
     predicate_name,
     resolve_given,
+    said_after,
     span_of,
     with_several,
 )
@@ -291,7 +292,8 @@ class _Taker:
         if not resources(self.ctx).predicates.has(claim.predicate):
             several = any(k.fact.many and k.fact.predicate == claim.predicate for k in known)
             claim = replace(claim, many=claim.many or several)
-        return resolve_given(claim, known, replaced, self.handed.at, self.policy, trust=trust, corrects=corrects)
+        at = said_after(self.handed.at, known, self.work.now)
+        return resolve_given(claim, known, replaced, at, self.policy, trust=trust, corrects=corrects)
 
     def _known_facts(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""

@@ -11,7 +11,7 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Claim, Fact
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
-from perdure.knowledge.rules.given_claims import begins_otherwise
+from perdure.knowledge.rules.given_claims import begins_otherwise, said_after
 from perdure.records.instant import Instant
 from perdure.records.memory import SUPERSEDES
 from perdure.rules.point_in_time import is_past
@@ -113,7 +113,8 @@ def _tell_again(
 ) -> None:
     """Write down that what is over is said again; where that is said with other days, and later, these hold."""
     begin, end = _days(claim, known)
-    if (begin, end) == (known.fact.valid_from, known.fact.valid_to) or source.at < known.said:
+    is_older = said_after(source.at, [known], writer.work.now) < known.said
+    if is_older or (begin, end) == (known.fact.valid_from, known.fact.valid_to):
         writer.reinforce(known, claim.span, source, f"said again: {claim.value.text}")
     elif is_past(known.fact, known.state):
         because = f"its days were corrected: {claim.value.text}"

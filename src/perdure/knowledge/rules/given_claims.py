@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -203,6 +203,16 @@ def resolve_given(
     if decision.action is Action.REINFORCE and _has_other_days(claim, decision.about[0], said_at):
         decision = replace(decision, action=Action.REDATE, because=f"its days were corrected: {claim.value.text}")
     return claim, decision
+
+
+def said_after(said_at: Instant, known: Iterable[KnownFact], now: Instant) -> Instant:
+    """Return when a claim was said beside what is known: after it, where it is said now and the clock was set back.
+
+    What was stored or confirmed at a later instant than now came before it: the order of the operations tells.
+    """
+    if said_at < now - _LATE_CLOCK:
+        return said_at
+    return max([said_at, *(k.said for k in known if max(k.state.recorded_ms, k.state.validated_ms or 0) > now)])
 
 
 def resolve_stated(

@@ -12,7 +12,7 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Document, MemoryItem, Record, Shelf, Status
+from perdure.records.memory import Document, MemoryItem, Record, Shelf, Status, Trust
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.records.policy_knowledge import KnowledgePolicy
@@ -33,6 +33,7 @@ from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.signals import current_signals, whole_memory_items
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 from perdure.rules.lifecycle.trajectory import count_accesses
+from perdure.rules.source_trust import stored_trust
 
 LONGEST: Final = 5000  # so many ageing facts are ranked
 FEW: Final = 50  # so many of them are read at a time
@@ -42,6 +43,7 @@ ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute", "bot
 _ANSWERS: Final = 2000  # so many of the last operations are looked at for the answers of a day
 
 Answer = Literal["keep", "drop"]
+Fact = Mapping[str, Any]  # what the document of a fact says
 
 
 def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
@@ -57,10 +59,11 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         facts = _facts(ctx, namespace, page)
         visible = [m for m in _visible(ctx, namespace, page, now) if not _is_never_asked(facts.get(m.id))]
         rivals = _rivals(ctx, namespace, [d for m in visible for d in about[m.id]], now)
-        questions += [q for m in visible if (q := _question(m, about[m.id], rivals, is_fact=m.id in facts)) is not None]
+        facts |= _facts(ctx, namespace, [i for i in rivals if i not in facts])
+        questions += [q for m in visible if (q := _question(m, about[m.id], rivals, facts)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
     stale = _aging(ctx, namespace, now, about, most)
-    questions += [_stale_question(m, ctx.policy.knowledge, is_fact=is_fact) for m, is_fact in stale]
+    questions += [_stale_question(m, fact, ctx.policy.knowledge) for m, fact in stale]
     questions += ctx.extension.questions(ctx, namespace, now)
     questions.sort(key=lambda q: (not q.against, -q.value_at_risk, q.id))
     return questions[:most]
@@ -68,11 +71,11 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
 
 def _aging(
     ctx: Context, namespace: str, now: Instant, besides: Container[str], most: int
-) -> list[tuple[MemoryItem, bool]]:
+) -> list[tuple[MemoryItem, Fact | None]]:
     """Return the ageing facts with the highest value at risk that a person is willing to be asked about.
 
-    Each comes with whether it has a subject and a predicate. Of very many those are ranked that nobody has spoken of
-    for longest.
+    Each comes with what it says, where it has a subject and a predicate. Of very many those are ranked that nobody has
+    spoken of for longest.
     """
     policy = ctx.policy.knowledge
     before = now - int(policy.aging_days * DAY_MS)
@@ -84,23 +87,28 @@ def _aging(
     sure = current_signals(list(states.values()), ctx.policy, now)
     risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
     ranked = sorted((i for i in states if i not in besides), key=lambda i: (-risk[i], i))
-    found: list[tuple[MemoryItem, bool]] = []
+    found: list[tuple[MemoryItem, Fact | None]] = []
     for start in range(0, len(ranked), FEW):
         page = ranked[start : start + FEW]
         facts = _facts(ctx, namespace, page)
         records = ctx.store.get(namespace, [i for i in page if not _is_never_asked(facts.get(i))])
-        found += [(m, m.id in facts) for m in whole_memory_items(records, ctx.policy, now)]
+        found += [(m, facts.get(m.id)) for m in whole_memory_items(records, ctx.policy, now)]
         if len(found) >= most:
             break
     return found
 
 
-def _facts(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+def _trust(memory: MemoryItem, fact: Fact | None) -> Trust:
+    """Return whose word a memory is."""
+    return stored_trust(memory.metadata) if fact is None else Trust(fact["trust"])
+
+
+def _facts(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, Fact]:
     """Return memory -> what it says as a fact, of those among some memories that have a subject and a predicate."""
     return {d.id: d.data for d in ctx.store.documents.find(namespace, Shelf.FACT, ids)}
 
 
-def _is_never_asked(fact: Mapping[str, Any] | None) -> bool:
+def _is_never_asked(fact: Fact | None) -> bool:
     """Whether a person said of a fact: do not ask again, or it says who that person is."""
     if fact is None:
         return False
@@ -119,17 +127,17 @@ def left_today(ctx: Context, namespace: str) -> int:
     return max(0, ctx.policy.knowledge.questions_per_day - answered)
 
 
-def _stale_question(memory: MemoryItem, policy: KnowledgePolicy, *, is_fact: bool) -> Question:
+def _stale_question(memory: MemoryItem, fact: Fact | None, policy: KnowledgePolicy) -> Question:
     confirmed_at = validated_at(memory.state)
     since = confirmed_at + int(policy.aging_days * DAY_MS)
     return Question(
         id=memory.id,
         namespace=memory.namespace,
-        question=confirmation_question(memory, confirmed_at),
+        question=confirmation_question(memory, confirmed_at, _trust(memory, fact)),
         why=f"not confirmed for {policy.aging_days:g} days",
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
-        answers=answers_to(is_fact=is_fact),
+        answers=answers_to(is_fact=fact is not None),
     )
 
 
@@ -158,13 +166,14 @@ def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> 
 
 
 def _question(
-    memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str, MemoryItem], *, is_fact: bool
+    memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str, MemoryItem], facts: Mapping[str, Fact]
 ) -> Question | None:
     """Return the question about a memory; None where what it contradicted or repeated is not in view any longer."""
     documents = [d for d in about if not (other := _other(d)) or other in rivals]
     if not documents:
         return None
     against = [rivals[str(d.data["against"])] for d in documents if "against" in d.data]
+    trust = {m.id: _trust(m, facts.get(m.id)) for m in (memory, *against)}
     since = min(int(d.data.get("since_ms", memory.state.recorded_ms)) for d in documents)
     which = next((f"{d.data['why']}: which?" for d in documents if d.name.startswith("which:")), "Is it right?")
     noted = f"On {day_in_words(memory.state.created_ms)} I noted: {clause_of(memory)}. {which}"
@@ -173,13 +182,13 @@ def _question(
     return Question(
         id=memory.id,
         namespace=memory.namespace,
-        question=contradiction_question([memory, *against]) if against else noted,
+        question=contradiction_question([memory, *against], trust) if against else noted,
         why="; ".join(dict.fromkeys(str(d.data.get("why", d.name)) for d in documents)),
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
         against=tuple(m.id for m in against),
         sides=tuple(clause_of(m) for m in (memory, *against)) if against else (),
-        answers=answers_to(is_fact=is_fact, is_contested=bool(against), is_open=True),
+        answers=answers_to(is_fact=memory.id in facts, is_contested=bool(against), is_open=True),
     )
 
 

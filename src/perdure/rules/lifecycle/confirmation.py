@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from perdure.records.instant import Instant, from_instant
-from perdure.records.memory import Kind, MemoryItem
+from perdure.records.memory import Kind, MemoryItem, Trust
 from perdure.rules.language.verbs import COMMON_VERBS
 from perdure.rules.language.words import word_set
 
@@ -38,16 +38,22 @@ def answers_to(*, is_fact: bool, is_contested: bool = False, is_open: bool = Fal
     return ("keep", "drop", "correct") if is_open else ("confirm", "deny", "correct")
 
 
-def confirmation_question(memory: MemoryItem, said_at: Instant) -> str:
-    """Return the question whether a fact is still so; it names the day and the value."""
-    who = "I noted" if memory.source == "authority" else "You told me"
+def confirmation_question(memory: MemoryItem, said_at: Instant, trust: Trust) -> str:
+    """Return the question whether a fact is still so; it names who told it, the day and the value."""
+    who = {Trust.USER: "You told me", Trust.EXTERNAL: "I read"}.get(trust, "I noted")
     return f"{who} on {day_in_words(said_at)} that {clause_of(memory)}. Is that still so?"
 
 
-def contradiction_question(memories: Sequence[MemoryItem]) -> str:
-    """Return the question which of some memories holds, those that were said first named first."""
+def contradiction_question(memories: Sequence[MemoryItem], trust: Mapping[str, Trust]) -> str:
+    """Return the question which of some memories holds, those that were said first named first.
+
+    ``trust`` has whose word each is.
+    """
+    said = {Trust.USER: "you said", Trust.EXTERNAL: "I read"}
     sides = sorted(memories, key=lambda m: (m.state.created_ms, m.id))
-    first, *rest = (f"on {day_in_words(m.state.created_ms)} you said that {clause_of(m)}" for m in sides)
+    who = [said.get(trust[m.id], "I noted") for m in sides]
+    days = [day_in_words(m.state.created_ms) for m in sides]
+    first, *rest = (f"on {day} {by} that {clause_of(m)}" for day, by, m in zip(days, who, sides, strict=True))
     return f"{first[0].upper()}{first[1:]}; {'; '.join(rest)}. Which holds?"
 
 
