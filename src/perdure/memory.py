@@ -145,7 +145,7 @@ class Memory(
             return changed_memories.superseded_facts(self._context, operation)
 
     def memories_of(self, operation: Operation) -> tuple[RelatedMemory, ...]:
-        """Return up to three memories that an operation has changed and that are still there, with their first words."""
+        """Return up to three memories that an operation has changed and that are there, with their first words."""
         store = self._context.store
         with translate_damage(self):
             changes = store.changes(operation.namespace, operation.id)

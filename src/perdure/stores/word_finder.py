@@ -39,7 +39,9 @@ class WordFinder:
 
     def found_in(self, text: str) -> list[tuple[int, int]]:
         """Return where they stand, one after the other, as (start, end)."""
-        matches = [(m.start(), place, m.end()) for place in self._possible(text) for m in self._of(place).finditer(text)]
+        matches = [
+            (m.start(), place, m.end()) for place in self._possible(text) for m in self._of(place).finditer(text)
+        ]
         spans: list[tuple[int, int]] = []
         for start, _, end in sorted(matches):
             if not spans or start >= spans[-1][1]:
