@@ -184,16 +184,8 @@ def test_ids_of_entities_are_replaced_where_they_point_and_nowhere_else():
 
 
 def test_each_of_many_names_is_replaced_whatever_its_script_and_case():
-    names = (
-        "İpek Straße",
-        "O'Brien",
-        "王伟",
-        "Anna-Lena",
-        "ภาษา",
-        "B+",
-        "Zoë",
-        *(f"Mira Brandt{n}" for n in range(3000)),
-    )
+    many = (f"Mira Brandt{n}" for n in range(3000))
+    names = ("İpek Straße", "O'Brien", "王伟", "Anna-Lena", "ภาษา", "B+", "Zoë", *many)
     redactor = Redactor(Erasure(frozenset(), (), ErasedNames(names)))
     told = "ipek_straße met o'brien, ANNA-LENA, ZOË and mira-BRANDT2999; 因为王伟说 ภาษาไทย, B+s"
     marks = "[erased] met [erased], [erased], [erased] and [erased]; 因为[erased]说 [erased]ไทย, [erased]s"

@@ -203,12 +203,18 @@ def store_drafts(
     ids = {**existing, **dict(zip(fresh, (record.id for record in stored), strict=True))}
     stand = [ids[duplicates.get(i, i)] for i in range(len(drafts))]
     if merge:
-        known = {(identity, drafts[i].key) for i, identity in by_key.items()}
-        known |= {(ids[i], draft.key) for i, draft in fresh.items()}
-        for identity, draft in zip(stand, drafts, strict=True):
-            if draft.key is not None and (identity, draft.key) not in known:
-                decisions.add_key(identity, draft.key)
+        own = {(ids[i], draft.key) for i, draft in fresh.items()}
+        _keep_keys(decisions, drafts, stand, own | {(i, drafts[place].key) for place, i in by_key.items()})
     return stand
+
+
+def _keep_keys(
+    decisions: Decisions, drafts: Sequence[Draft], stand: Sequence[str], known: Collection[tuple[str, str | None]]
+) -> None:
+    """Keep the keys of drafts with the memories that stand for them, where they are not known already."""
+    for identity, draft in zip(stand, drafts, strict=True):
+        if draft.key is not None and (identity, draft.key) not in known:
+            decisions.add_key(identity, draft.key)
 
 
 def check_keys(drafts: Sequence[Draft], known: Mapping[str, str], before: int = 0, of: int = 1) -> None:

@@ -64,7 +64,7 @@ class NotAllowed(PerdureError):  # noqa: N818  # reads as the statement it makes
 
 
 class TooManyCalls(PerdureError):  # noqa: N818  # reads as the statement it makes
-    """A service refuses a caller for a while: too many calls with its token, or wrong tokens from its address."""
+    """A service refuses a caller for a while: too many calls of its token, or wrong tokens from its address."""
 
 
 class NotFound(PerdureError, LookupError):  # noqa: N818  # reads as the statement it makes

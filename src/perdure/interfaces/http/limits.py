@@ -7,6 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.http.answers import Payload
@@ -60,7 +61,7 @@ class CallLimits:
         key: tuple[str, str, str],
         body: bytes,
         call: Callable[[], Awaitable[Payload]],
-        holds: Callable[[Payload], Awaitable[bool]],
+        holds: Callable[[Payload], bool],
         *,
         namespace: str = "",
     ) -> Payload:
@@ -88,7 +89,7 @@ class CallLimits:
             raise InvalidInput(
                 "The Idempotency-Key was used for another call.", remedy="Use a new key for each new call."
             )
-        if state == "known" and not await holds(first_answer):
+        if state == "known" and not await self.threads.run(partial(holds, first_answer), self.settings.call_seconds):
             await self.shared.forget(namespace)
             state = "forgotten"
         if state == "forgotten":

@@ -23,6 +23,7 @@ import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy n
 from perdure.interfaces.http.access import memory_of
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
 from perdure.interfaces.http.call_notes import CallEnd, note_call
+from perdure.interfaces.http.kept_answers import run_kept, still_holds
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.lines import LineStream, lines_of
 from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
@@ -46,8 +47,6 @@ _WAIT: Final = re.compile(r"(?:^|[,;\s])wait=([0-9]{1,6})(?![^,;\s])")  # RFC 72
 _SHORTEST_WAIT: Final = 0.05  # seconds
 _LEAST_SECONDS_LEFT: Final = 0.001
 _GRACE: Final = 1.0  # seconds until a call that should have ended itself is answered without it
-_CLOCKS_DIFFER_MS: Final = 600_000
-"""By which the clocks of machines that erase may be behind."""
 _MOST_FIELDS: Final = 2000  # of a query string
 _JSON: Final = "application/json"
 
@@ -201,13 +200,9 @@ class VerbEndpoint:
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await run()
         named = str(values.get("namespace") or "")
-        run = partial(self._limits.threads.run, partial(_kept, call, named, partial(run_verb, call, values)), seconds)
-
-        async def holds(payload: Payload) -> bool:
-            return await self._limits.threads.run(partial(_still_holds, call, named, payload), seconds)
-
-        name = (call.caller, self._verb.name, key)
-        return await self._limits.run_once(name, body, run, holds, namespace=named)
+        noting = partial(run_kept, call.timed, named, partial(run_verb, call, values))
+        run, holds = partial(self._limits.threads.run, noting, seconds), partial(still_holds, call.timed, named)
+        return await self._limits.run_once((call.caller, self._verb.name, key), body, run, holds, namespace=named)
 
     async def _body(self, call: VerbRequest, receive: Receive) -> bytes:
         most = self._limits.settings.body_bytes
@@ -256,20 +251,6 @@ class VerbEndpoint:
         if limit is not None:
             limit = checked_value(next(p for p in self._parameters if p.name == "limit"), limit)
         return islice(memory.list_all(**arguments), limit)
-
-
-def _kept(call: VerbRequest, namespace: str, run_verb: Callable[[], Payload]) -> Payload:
-    """Run a call whose answer is kept, and note what had been erased before: other processes erase, too."""
-    memory = call.timed()
-    since = int(memory.now.timestamp() * 1000) - _CLOCKS_DIFFER_MS
-    erased = memory.count_erased(since, namespace or None)
-    return replace(run_verb(), erased=(since, erased))
-
-
-def _still_holds(call: VerbRequest, namespace: str, kept: Payload) -> bool:
-    """Whether nothing was erased since a call in the namespace that it named, or in any where it named none."""
-    since, erased = kept.erased
-    return call.timed().count_erased(since, namespace or None) == erased  # type: ignore[no-any-return]  # of a memory
 
 
 def call_of(scope: Scope) -> VerbRequest:

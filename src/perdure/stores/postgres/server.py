@@ -148,8 +148,7 @@ class Server:
         tries, again, lacking, least, began = 0, False, "", 0.0, time.monotonic()
         self._outages.check(place)
         while True:
-            connection, watched = None, None
-            most = self.address.seconds if limited else None
+            connection, watched, most = None, None, self.address.seconds if limited else None
             seconds = seconds_left(most, least=least, known=not again, because=lacking)
             try:
                 connection = self._connections.take(seconds)
@@ -162,8 +161,7 @@ class Server:
             except psycopg.Error as error:
                 tries += 1
                 if watched and watched.passed:
-                    if connection is not None and connection.closed:  # it did not even end the statement when told to
-                        self._outages.note(SERVER, place, translate_error(error), began)
+                    self._note_silence(error, connection, place, began)
                     raise too_late(self.address.seconds, known=not (again or session.committing)) from error
                 lost = is_lost(error, connection)
                 lacking = translate_error(error).message if lost else ""
@@ -189,6 +187,13 @@ class Server:
             if watched is not None and watched.passed:
                 connection.close()  # the cancellation may come late, and must not meet another transaction
             self._connections.give(connection)
+
+    def _note_silence(
+        self, error: psycopg.Error, connection: Connection | None, place: str | None, began: float
+    ) -> None:
+        """Note that a server is lost that did not even end a statement when it was told to, and was cut off."""
+        if connection is not None and connection.closed:
+            self._outages.note(SERVER, place, translate_error(error), began)
 
     def _worth_waiting(self, error: psycopg.Error, place: str | None, began: float) -> bool:
         """Note what does not answer; a fan-out waits for no node, because it can do without."""

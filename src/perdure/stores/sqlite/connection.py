@@ -331,9 +331,7 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
     ),
 )
 """SQLite's errors -> ours, the message, what to do. The first row that fits applies."""
-_NO_ROOM: Final = frozenset(
-    (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_TRUNCATE)
-)
+_NO_ROOM: Final = {getattr(apsw, f"SQLITE_IOERR_{name}") for name in ("WRITE", "FSYNC", "SHMSIZE", "TRUNCATE")}
 """What SQLite says where a quota, a limit of files' sizes or a disk that is told late leaves no room to write."""
 
 
