@@ -251,8 +251,10 @@ def expected_of_ids(session: Session, namespace: str, ids: Sequence[str], faults
     """Return id -> what the journal says; lines that cannot be read are faults."""
     found: dict[str, Expected] = {}
     for identity, *line in session.rows("lines_about", ids=list(ids)):
+        if (expected := found.get(identity)) is None:
+            found[identity] = expected = Expected()
         try:
-            found.setdefault(identity, Expected()).play(*line)
+            expected.play(*line)
         except (*UNREADABLE, StoreDamaged) as error:
             faults.append(Fault("operation", f"A journal line cannot be read ({error}).", namespace, identity))
     return found

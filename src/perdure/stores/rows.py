@@ -9,6 +9,7 @@ from dataclasses import MISSING, fields
 from hashlib import blake2b
 from typing import Any, Final
 
+from perdure.records.canonical_json import encoded
 from perdure.records.digests import DIGESTS, digest_of, digests_of
 from perdure.records.errors import BUG, REPAIR, LeaseLost, StoreDamaged, StoreError
 from perdure.records.glance import Glance
@@ -247,7 +248,7 @@ def document_of(values: Sequence[Any]) -> Document:
 
 def document_text(row: Row) -> str:
     """Return a document's data as every store keeps it, so that two can be compared."""
-    return json.dumps(row["data"], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return encoded(row["data"])
 
 
 def column_value(column: str, value: Any) -> Any:
