@@ -14,6 +14,7 @@ from faults.server_faults import everything, operations, own_server
 BACK_WITHIN = 10.0
 DOWN = 1.0
 KILLS = 3
+ENOUGH = 30
 
 
 class Writer(threading.Thread):
@@ -80,6 +81,9 @@ def test_kills_in_the_middle_of_writes_cost_and_double_nothing(record_property):
         for writer in writers:
             writer.start()
         kills = [killed(server, 0.5 + chance.random() * 0.4) for _ in range(KILLS)]
+        until = time.monotonic() + 6 * BACK_WITHIN
+        while any(w.is_alive() and len(w.kept) <= ENOUGH for w in writers) and time.monotonic() < until:
+            time.sleep(0.05)
         time.sleep(BACK_WITHIN / 10)
         for writer in writers:
             writer.over.set()
@@ -95,7 +99,7 @@ def test_kills_in_the_middle_of_writes_cost_and_double_nothing(record_property):
             keys = {k: i for w in writers if w.namespace == place for k, i in w.keys.items()}
             found = everything(memory, place)
             assert Counter(m.id for m in found) == Counter(m.id for m in kept)
-            assert len({m.content for m in found}) == len(kept) > 30
+            assert len({m.content for m in found}) == len(kept) > ENOUGH
             assert memory._context.store.ids_of_keys(place, list(keys)) == keys
             batches = sum(v[2] == "remember" for w in writers if w.namespace == place for v in w.verbs)
             assert operations(memory, place) == {"remember": batches}

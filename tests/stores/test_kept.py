@@ -78,18 +78,20 @@ def test_a_recall_costs_no_more_after_hundreds_that_no_sweep_has_counted(path, c
         for i in range(20):
             memory.remember(f"A stone lies in the river at mile {i}.")
 
-        def events(calls):
+        def turn(count=lambda call: call()):
+            clock.passes(seconds=1)
+            entered = count(lambda: memory.recall("a stone in the river"))
+            memory.remember(f"It is {clock()}.")
+            return entered
+
+        def events(turns):
             """Count what recalls call, in the mean."""
-            entered = 0
-            for _ in range(calls):
-                clock.passes(seconds=1)
-                entered += calls_of(lambda: memory.recall("a stone in the river"))
-                memory.remember(f"It is {clock()}.")
-            return entered / calls
+            return sum(turn(calls_of) for _ in range(turns)) / turns
 
         events(30)
         first = events(10)
-        events(300)
+        for _ in range(300):
+            turn()
         assert max(m.access_count for m in memory.list(limit=1000)) > 200
         assert events(10) <= 1.05 * first
 
