@@ -20,17 +20,19 @@ import psycopg
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NodeUnavailable
 from perdure.stores.postgres.connections import Connection, Connections, open_connection
-from perdure.stores.postgres.deadlines import Deadlines, Limit, too_late
 from perdure.stores.postgres.faults import COLLIDED, Outages, is_lost, lost_node, node_unavailable, translate_error
 from perdure.stores.postgres.session import (
     ADMIN,
     READING,
     UNFLUSHED,
     WRITING,
+    Deadlines,
+    Limit,
     Mode,
     PostgresSession,
     Reach,
     opening,
+    too_late,
 )
 
 T = TypeVar("T")

@@ -24,7 +24,7 @@ from perdure.stores.plans import (
     stored_meanwhile,
     turns,
 )
-from perdure.stores.postgres.arrays import Halfvecs
+from perdure.stores.postgres.connections import Halfvecs
 from perdure.stores.postgres.inserting import (
     SPAN,
     TYPES,
