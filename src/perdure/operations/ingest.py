@@ -108,7 +108,6 @@ def _store_parts(
     place: _Place,
     total: int,
 ) -> Ingested:
-    """Store messages that were checked, a part at a time."""
     sums = Ingested(0, 0, (), (), 0, 0)
     for number, part in enumerate(_parts(messages)):
         before = drafting.position

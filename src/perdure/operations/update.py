@@ -71,7 +71,6 @@ def _check_replaceable(record: Record, claims: Sequence[GivenClaim]) -> None:
 
 
 def _draft(ctx: Context, record: Record, content: str) -> Draft:
-    """Return the new words with the labels of a memory."""
     labels, state = record.content, record.state
     return inputs.check_draft(
         content,

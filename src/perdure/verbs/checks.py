@@ -288,7 +288,6 @@ _BY_KIND: Final[Mapping[str, Callable[[Parameter, Any], Any]]] = {
 
 
 def _resolve_ids(memory: Any, parameter: Parameter, value: Any) -> Any:
-    """Return ids for what may be short forms of them."""
     resolve = memory.resolve_id
     if isinstance(value, str):
         return resolve(value, parameter.param.refers)

@@ -84,7 +84,6 @@ def _signal_reason(why: Explanation, name: str) -> str:
 
 
 def _history(entries: tuple[Entry, ...]) -> list[list[Entry]]:
-    """Return the newest operations, each with its entries about different reasons."""
     operations: dict[str, dict[str, Entry]] = {}
     for entry in entries:
         operations.setdefault(entry.operation_id, {}).setdefault(entry.because, entry)

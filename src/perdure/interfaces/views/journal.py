@@ -297,7 +297,6 @@ def _line_cells(line: ErasureLine, *, said: bool) -> tuple[Text, ...]:
 
 
 def _confirming(word: str, request: Request) -> Command:
-    """Return the call that erases what this one has listed."""
     asked = {name: value for name, value in request.arguments.items() if value and name not in _CONFIRMING}
     if asked.get("namespace") == "default":
         del asked["namespace"]

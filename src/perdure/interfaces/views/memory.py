@@ -307,8 +307,6 @@ def _marks(memory: MemoryItem) -> Iterator[Text]:
 
 
 def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
-    """Yield what else is known about what a hit says."""
-
     def reference(identity: str) -> Text:
         return f"number {places[identity]}" if identity in places else Identifier(identity)
 

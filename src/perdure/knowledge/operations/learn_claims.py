@@ -50,7 +50,6 @@ def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
 
 
 def _with_known(ctx: Context, decisions: Decisions, claims: Sequence[GivenClaim], done: Learnt) -> Learnt:
-    """Return what was learned with what is known beside it."""
     besides = {*done.created, *done.reinforced, *done.retired}
     memories, known = known_beside(ctx, decisions.namespace, claims, besides)
     related = related_memories(ctx, decisions, memories, done.created)

@@ -131,7 +131,6 @@ def _conflict(identity: str, document: Document) -> Clash:
 
 
 def _describe_decision(strategy: str, outcome: str, lost: str) -> str:
-    """Return how a conflict was decided, in words."""
     if outcome == "open":
         return "nobody has said yet which is right"
     if outcome == "answered":

@@ -196,7 +196,6 @@ class _Fit:
         return identity in self.spared or keeps_its_form(state) or is_rested(state, self.now)
 
     def _reach(self, pieces: Sequence[FitItem]) -> dict[str, FitItem]:
-        """Make the next form of some memories, from their texts."""
         form_of = {p.id: p.unknown[0] for p in pieces}
         records = {r.id: r for r in self.ctx.store.get(self.place, list(form_of))}
         for identity, form in form_of.items():

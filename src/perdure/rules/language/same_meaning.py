@@ -179,7 +179,6 @@ def _attached_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
 
 def _is_simple(items: Sequence[Item]) -> bool:
-    """Return whether a sentence has one part, and counts nothing."""
     return not any(i.apart or i.value in _PARTS or i.value in QUANTITIES for i in items)
 
 
@@ -260,7 +259,6 @@ def _has_and_is(mine: Sequence[Item], theirs: Sequence[Item]) -> bool:
 
 
 def _is_past(verbs: Sequence[Item]) -> bool | None:
-    """Return whether verbs are in the past; None without any."""
     finite = [i for i in verbs if verb_groups(i) == ANY] or verbs
     return any(f.endswith(PAST) for i in finite for f in i.forms) if finite else None
 

@@ -242,7 +242,6 @@ class _Writer(PlanWriter):
         return spaces[name]
 
     def _numbers(self, ids: Sequence[str]) -> list[int]:
-        """Return the rows of some memories."""
         if any(i in self.new and i not in self.rows for i in ids):
             _, last = self.counted.fetchone() or (0, 0)
             self.rows |= {i: int(last) + row for i, row in self.new.items()}
