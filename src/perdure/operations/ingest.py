@@ -182,10 +182,7 @@ def _moment(value: Any, position: int) -> datetime | None:
     try:
         return datetime.fromisoformat(value)
     except (TypeError, ValueError):
-        raise InvalidInput(
-            f"Message {position} has an invalid time: {value!r}.",
-            remedy=values.TIME_REMEDY,
-        ) from None
+        raise InvalidInput(f"Message {position} has an invalid time: {value!r}.", remedy=values.TIME_REMEDY) from None
 
 
 class _Drafting:

@@ -11,9 +11,8 @@ from perdure.operations.remember import redacted_in, store_drafts
 from perdure.operations.remember_one import supersede, take_claims
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
-from perdure.records.fact_claim import GivenClaim
 from perdure.records.memory import Draft, Kind, Record, Status
-from perdure.records.outcome import Remembered
+from perdure.records.outcome import GivenClaim, Remembered
 from perdure.rules.validation import inputs
 
 

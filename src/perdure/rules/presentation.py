@@ -16,14 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from perdure.formulas.changes import (
-    DIFFERENCE,
-    DIFFERENCE_BY_WORDS,
-    ORDER,
-    ORDER_BY_WORDS,
-    PairSignals,
-    pair_chances,
-)
+from perdure.formulas.changes import DIFFERENCE, DIFFERENCE_BY_WORDS, ORDER, ORDER_BY_WORDS, PairSignals, pair_chances
 from perdure.formulas.curve import Array
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit

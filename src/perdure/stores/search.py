@@ -21,16 +21,7 @@ from perdure.records.recall import CandidateColumns, Filters, Pool, Query
 from perdure.stores.packing import unpacked
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.statements import Session
-from perdure.stores.words import (
-    COVERED,
-    Stemmer,
-    Term,
-    coverage,
-    holds,
-    is_telling,
-    near_spellings,
-    unknown_shares,
-)
+from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, is_telling, near_spellings, unknown_shares
 
 NEIGHBOURS_OF: Final = 25
 SLACK: Final = 4

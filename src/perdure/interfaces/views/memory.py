@@ -10,15 +10,7 @@ from typing import Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
-from perdure.interfaces.views.values import (
-    beyond_limit,
-    cell,
-    format_instant,
-    join_texts,
-    pluralize,
-    sum_of,
-    undo,
-)
+from perdure.interfaces.views.values import beyond_limit, cell, format_instant, join_texts, pluralize, sum_of, undo
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
 from perdure.records.outcome import (

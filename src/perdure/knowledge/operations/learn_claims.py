@@ -22,9 +22,8 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import redacted_in
 from perdure.operations.remember_one import related_memories
 from perdure.operations.writing import read_after, retry, tell_redacted
-from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.memory import Shelf
-from perdure.records.outcome import KnownPredicates
+from perdure.records.outcome import GivenClaim, HandedClaims, KnownPredicates
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.validation.fact_claims import parsed_claims

@@ -11,8 +11,8 @@ from perdure.knowledge.rules.given_claims import span_of
 from perdure.knowledge.rules.over_words import FactWords, says_more
 from perdure.operations.documents import find_states
 from perdure.records.errors import InvalidInput
-from perdure.records.fact_claim import HandedClaims
 from perdure.records.memory import DERIVED, SUPERSEDES, Kind, Record, Status
+from perdure.records.outcome import HandedClaims
 
 
 class ReplacedMemories:

@@ -55,12 +55,7 @@ def fit(
 
 
 def fit_to_policy(
-    ctx: Context,
-    namespace: str,
-    *,
-    dry_run: bool = False,
-    lease: Lease | None = None,
-    planned: Sequence[Plan] = (),
+    ctx: Context, namespace: str, *, dry_run: bool = False, lease: Lease | None = None, planned: Sequence[Plan] = ()
 ) -> FitResult | None:
     """Keep a namespace within the policy's ``compression.visible_tokens``; None where it is, or has no limit.
 

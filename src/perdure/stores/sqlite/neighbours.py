@@ -33,11 +33,7 @@ def nearest_memories(
 
 
 def _best(
-    session: Session,
-    index: SearchIndex,
-    queries: NDArray[np.float32],
-    near: Sequence[NDArray[np.int64]],
-    limit: int,
+    session: Session, index: SearchIndex, queries: NDArray[np.float32], near: Sequence[NDArray[np.int64]], limit: int
 ) -> list[list[tuple[str, float]]]:
     resident, counts = index.resident, [len(positions) for positions in near]
     positions = np.concatenate(near)
