@@ -75,9 +75,8 @@ if TYPE_CHECKING:
         TaskResult,
     )
     from perdure.records.explanation import Explanation
-    from perdure.records.fact_claim import FactClaim
     from perdure.records.memory import MemoryItem, Message
-    from perdure.records.outcome import Outcome, RelatedMemory, Remembered
+    from perdure.records.outcome import FactClaim, Outcome, RelatedMemory, Remembered
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall

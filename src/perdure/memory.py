@@ -14,8 +14,8 @@ from perdure.rules.validation.values import checked_id, checked_seconds
 from perdure.verbs.checks import check_role, translate_damage
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
+from perdure.verbs.declaration import lazy_modules
 from perdure.verbs.facts import FactVerbs
-from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.maintaining import MaintainingVerbs
 from perdure.verbs.recalling import RecallingVerbs
 from perdure.verbs.reviewing import ReviewingVerbs

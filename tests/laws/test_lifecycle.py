@@ -35,8 +35,7 @@ from laws.memories import (
 from perdure.records.memory import Content, Form, Kind, Record, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.insertion import PreparedDraft, initial_states, with_due
-from perdure.rules.lifecycle.signals import current_signals, memory_items
-from perdure.rules.lifecycle.single_signals import signals_of_one
+from perdure.rules.lifecycle.signals import current_signals, memory_items, signals_of_one
 from perdure.rules.lifecycle.trajectory import Trajectory, Transition, count_accesses, replay
 from perdure.rules.lifecycle.unarchive import unarchive
 

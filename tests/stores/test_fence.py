@@ -23,7 +23,7 @@ from perdure.operations.hooks import Agent
 from perdure.records.access import Grant
 from perdure.records.errors import NotFound, PerdureError, StoreError
 from perdure.records.plan import Plan
-from perdure.stores.postgres.arrays import Halfvecs, array_of, array_types, prepare
+from perdure.stores.postgres.connections import Halfvecs, array_of, array_types, prepare
 from perdure.stores.postgres.inserting import TYPES
 from perdure.stores.postgres.session import _text
 from perdure.stores.rows import MEMORY_COLUMNS

@@ -51,7 +51,6 @@ class ValueCurve:
         }
 
     def _falling_parts(self, d: Array) -> tuple[Array, Array, Array]:
-        """Return frequency, confidence and recency at ages that are not negative."""
         return (
             np.minimum(1.0, self.mass * np.exp(-self.mass_rate * d) / self.full_mass),
             self.confidence.value(d + self.confidence_lag),

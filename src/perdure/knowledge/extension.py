@@ -48,10 +48,17 @@ from perdure.knowledge.rules.procedures import widen
 from perdure.operations.extension import Extension, TaskResult
 from perdure.operations.ports import Context
 from perdure.records.errors import AuthorityWarning, GateStopped
-from perdure.records.fact_claim import FactReasons, GivenClaim, HandedClaims
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Kind, MemoryItem, Record, Shelf
-from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome, RestingFact
+from perdure.records.outcome import (
+    ClaimResult,
+    FactReasons,
+    GivenClaim,
+    HandedClaims,
+    KnownPredicates,
+    Outcome,
+    RestingFact,
+)
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Outdated, OverFact, Pool, Query
 from perdure.records.report import Entry

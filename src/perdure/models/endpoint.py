@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from perdure.models.posting import Endpoint, Posting, without_lone_surrogates
 from perdure.models.vectors import SpaceOnFirstUse, text_list
 from perdure.records.errors import EmbedderError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from perdure.records.vector import Vector
+from perdure.records.vector import Vector
 
 _BATCH_TEXTS = 64
 _ENDPOINT = Endpoint(

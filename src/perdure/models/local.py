@@ -141,7 +141,6 @@ def _named_weights(path: Path) -> _Weights:
 
 
 def _processors() -> int:
-    """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -116,7 +116,6 @@ class Posting:
         return self._endpoint.error(f"The reply of {self.url} {problem}.", remedy=self._endpoint.remedy)
 
     def _exchange(self, request: Request, key: str) -> bytes:
-        """Send the request once."""
         try:
             with self._opener.open(request, timeout=seconds_left(self._timeout)) as reply:
                 return self._body(reply)

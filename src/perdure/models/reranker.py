@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from perdure.models.posting import Endpoint, Posting, without_lone_surrogates
 from perdure.records.errors import ModelError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _LONGEST_TEXT: Final = 8000  # characters; rerankers read some 500 to 8,000 tokens
 _ENDPOINT: Final = Endpoint(

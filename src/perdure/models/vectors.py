@@ -146,7 +146,6 @@ def _numbers(values: Any, source: str) -> list[float]:
 
 
 def _refuse(reason: str, source: str) -> NoReturn:
-    """Raise the error that fits whose fault the vector is."""
     if source:
         raise EmbedderError(f"{source} returned a vector that cannot be used: {reason}", remedy="Check the model.")
     raise InvalidInput(f"The vector cannot be used: {reason}", remedy="Give finite numbers, not all zero.")

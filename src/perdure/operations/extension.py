@@ -6,10 +6,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from perdure.records.errors import NotFound
-from perdure.records.fact_claim import FactReasons, GivenClaim, HandedClaims
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, MemoryItem, Record
-from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome, RestingFact
+from perdure.records.outcome import (
+    ClaimResult,
+    FactReasons,
+    GivenClaim,
+    HandedClaims,
+    KnownPredicates,
+    Outcome,
+    RestingFact,
+)
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Outdated, OverFact, Pool, Query
 from perdure.records.report import Entry

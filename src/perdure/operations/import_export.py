@@ -102,7 +102,6 @@ def _check(store: Store, policy: Policy, *, whole: bool) -> None:
 
 
 def _faults(store: Store) -> list[str]:
-    """Return where rows do not fit their journal or each other."""
     faults = store.check(_TABLES)
     for namespace in store.namespaces():
         faults += store.check(WHOLE, namespace)
@@ -160,7 +159,6 @@ class _Reading:
 
     @contextmanager
     def _name_line(self) -> Iterator[None]:
-        """Say in which line of the export a fault is."""
         try:
             yield
         except InvalidInput as error:

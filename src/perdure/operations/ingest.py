@@ -108,7 +108,6 @@ def _store_parts(
     place: _Place,
     total: int,
 ) -> Ingested:
-    """Store messages that were checked, a part at a time."""
     sums = Ingested(0, 0, (), (), 0, 0)
     for number, part in enumerate(_parts(messages)):
         before = drafting.position
@@ -183,10 +182,7 @@ def _moment(value: Any, position: int) -> datetime | None:
     try:
         return datetime.fromisoformat(value)
     except (TypeError, ValueError):
-        raise InvalidInput(
-            f"Message {position} has an invalid time: {value!r}.",
-            remedy=values.TIME_REMEDY,
-        ) from None
+        raise InvalidInput(f"Message {position} has an invalid time: {value!r}.", remedy=values.TIME_REMEDY) from None
 
 
 class _Drafting:

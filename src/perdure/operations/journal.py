@@ -341,6 +341,5 @@ def _changed_since(ctx: Context, plans: Sequence[Plan]) -> tuple[str, ...]:
 
 
 def _list_ids(named: Sequence[str], total: int) -> str:
-    """Return some ids for a message."""
     more = f" and {total - _MOST_LISTED} more" if total > _MOST_LISTED else ""
     return ", ".join(named[:_MOST_LISTED]) + more

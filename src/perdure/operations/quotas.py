@@ -97,7 +97,6 @@ class StoreWithQuotas:
 
 
 def _grows(plan: Plan) -> bool:
-    """Whether a plan stores memories or brings some back into view."""
     return _returns(plan) or any(c.target is Target.MEMORY and c.before is None for c in plan.changes)
 
 

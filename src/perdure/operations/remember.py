@@ -13,9 +13,8 @@ from perdure.operations.ports import Context, Progress
 from perdure.operations.tombstones import refuse_erased
 from perdure.operations.writing import retry, tell_redacted
 from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, PerdureError
-from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.memory import Draft, Kind, MemoryItem, Status
-from perdure.records.outcome import Outcome, operations_of
+from perdure.records.outcome import GivenClaim, HandedClaims, Outcome, operations_of
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions

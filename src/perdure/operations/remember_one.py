@@ -13,11 +13,10 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import handed_claims, redacted_in, store_drafts
 from perdure.operations.writing import read_after, read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
-from perdure.records.fact_claim import GivenClaim
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Status
-from perdure.records.outcome import ClaimResult, RelatedMemory, Remembered
+from perdure.records.outcome import ClaimResult, GivenClaim, RelatedMemory, Remembered
 from perdure.records.plan import Change, Target
 from perdure.rules.decisions import Decisions
 from perdure.rules.language.words import content_words, shared_part, shared_words

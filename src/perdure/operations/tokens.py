@@ -85,10 +85,7 @@ def _note_use(ctx: Context, identity: str, now: Instant) -> None:
     if abs(now - ctx.noted.get(identity, now - _PAUSE_MS)) < _PAUSE_MS:
         return
     ctx.noted[identity] = now
-    with (
-        suppress(StoreReadOnly, StoreBusy, DiskFull, DeadlineExceeded),
-        within(_NOTING_SECONDS, waits=0),
-    ):
+    with suppress(StoreReadOnly, StoreBusy, DiskFull, DeadlineExceeded), within(_NOTING_SECONDS, waits=0):
         ctx.store.tokens.use(identity, now, now - _MINUTE_MS)
 
 

@@ -69,7 +69,6 @@ def refuse_erased(ctx: Context, namespace: str, drafts: Sequence[Draft], before:
 
 
 def _laid(ctx: Context, namespace: str) -> Iterator[Document]:
-    """Yield what is left of each erased memory."""
     after = ("", "")
     while page := ctx.store.documents.strict.page(namespace, Shelf.ERASED, after, _PAGE):
         after = page[-1].id, page[-1].name

@@ -57,12 +57,7 @@ class Ledger:
 
 
 def copy(
-    source: Store,
-    target: Store,
-    *,
-    namespace: str | None = None,
-    progress: Progress | None = None,
-    work: str = "copy",
+    source: Store, target: Store, *, namespace: str | None = None, progress: Progress | None = None, work: str = "copy"
 ) -> Moved:
     """Copy a store, or one namespace of it, into another store; an interrupted copy is gone on with.
 

@@ -68,7 +68,6 @@ def _tie(change: Change) -> Tie:
 
 
 def _existing(ctx: Context, namespace: str, tied: Iterable[Change]) -> Collection[Tie]:
-    """Return which of some ties there are by now."""
     found: set[Tie] = set()
     documents, others = set[str](), set[str]()
     for change in tied:

@@ -11,9 +11,8 @@ from perdure.operations.remember import redacted_in, store_drafts
 from perdure.operations.remember_one import supersede, take_claims
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
-from perdure.records.fact_claim import GivenClaim
 from perdure.records.memory import Draft, Kind, Record, Status
-from perdure.records.outcome import Remembered
+from perdure.records.outcome import GivenClaim, Remembered
 from perdure.rules.validation import inputs
 
 
@@ -71,7 +70,6 @@ def _check_replaceable(record: Record, claims: Sequence[GivenClaim]) -> None:
 
 
 def _draft(ctx: Context, record: Record, content: str) -> Draft:
-    """Return the new words with the labels of a memory."""
     labels, state = record.content, record.state
     return inputs.check_draft(
         content,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from perdure.records.fact_claim import FactReasons
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import RestingFact
+from perdure.records.outcome import FactReasons, RestingFact
 from perdure.records.recall import OverFact
 from perdure.records.report import Entry
 

@@ -180,7 +180,6 @@ def _pairs(word: str, numbers: frozenset[str]) -> list[str]:
 
 
 def _denying_texts(texts: Sequence[Statements]) -> NDArray[np.bool_]:
-    """Return [n, n] of which text denies what another says."""
     found = np.zeros((len(texts), len(texts)), np.bool_)
     if any(one.denied for one in texts):
         owners = np.array([at for at, one in enumerate(texts) for _ in one.affirmed], np.int64)

@@ -68,7 +68,6 @@ def _parts(state: State, policy: Policy, now: Instant) -> dict[str, float]:
 
 
 def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now: Instant) -> dict[str, str]:
-    """Signal -> how it comes about, in words and numbers."""
     state, columns = memory.state, Columns.of([memory.state])
     days = columns.days_since_anchor(now)
     _, lag = confidence_curve(columns, policy)
@@ -90,7 +89,6 @@ def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now
 
 
 def _lasting(state: State, policy: Policy) -> str:
-    """What carries retention, under the curve that is chosen."""
     if policy.retention.curve == "fsrs":
         return f"stability {state.stability:.2f} days (days until retention is 0.9), difficulty {state.difficulty:.2f}"
     return f"strength {policy.retention.strength_days:g} days x {policy.retention.growth:g}^{state.reinforcements}"

@@ -222,7 +222,6 @@ def _is_reordered(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
 @lru_cache(maxsize=64)
 def _sentences(text: str) -> tuple[_Sentence, ...]:
-    """Return what each sentence says, those that say nothing left out."""
     spans = sentences(text)
     inside: dict[int, list[Piece]] = {}
     for piece in pieces(text):

@@ -96,7 +96,6 @@ def _section(name: str, kind: type, settings: Mapping[str, Any]) -> tuple[dict[s
 
 
 def _fault(declared: Field[Any], value: Any) -> str:
-    """What is wrong with one value; empty if nothing is."""
     kind: Any = type(declared.default)
     if isinstance(value, bool) is not (kind is bool) or not isinstance(value, (int, float) if kind is float else kind):
         return f"must be {_noun(kind)}, not {value!r}."

@@ -7,15 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from perdure.rules.secret_shapes import Found
-from perdure.rules.secret_values import (
-    Clued,
-    is_key,
-    is_passphrase,
-    is_password,
-    is_random,
-    is_scattered,
-    is_strong,
-)
+from perdure.rules.secret_values import Clued, is_key, is_passphrase, is_password, is_random, is_scattered, is_strong
 
 MARK: Final = "\ue000"  # stands for what was replaced before, so that nothing is found in it or behind it
 _STOPS: Final = (

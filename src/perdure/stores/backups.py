@@ -103,7 +103,6 @@ class BackupFolder:
 
 
 def _lines(path: Path) -> list[Line]:
-    """Return the lines of a backup."""
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     if not all(isinstance(line, dict) for line in lines):
         raise ValueError

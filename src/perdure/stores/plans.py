@@ -75,10 +75,7 @@ class PlanWriter(ABC):
             (Target.DOCUMENT, "delete"): self._delete_documents,
         }
         if (target, action) not in handlers:
-            raise StoreError(
-                f"A plan cannot {action} a {target.value}.",
-                remedy=f"{BUG} Nothing was written.",
-            )
+            raise StoreError(f"A plan cannot {action} a {target.value}.", remedy=f"{BUG} Nothing was written.")
         handlers[target, action](changes)
 
     # --- what a store brings
@@ -108,10 +105,7 @@ class PlanWriter(ABC):
 
     def _update(self, columns: tuple[str, ...], changes: list[Change]) -> None:
         if set(columns) & FIXED:
-            raise StoreError(
-                "A plan cannot change the text of a memory.",
-                remedy=f"{BUG} Nothing was written.",
-            )
+            raise StoreError("A plan cannot change the text of a memory.", remedy=f"{BUG} Nothing was written.")
         hot = tuple(c for c in columns if c not in CONTENT_COLUMNS)
         checked = tuple(c for c in hot if c not in UNCHECKED)
         content = tuple(c for c in columns if c in CONTENT_COLUMNS)

@@ -75,10 +75,7 @@ UNREADABLE: Final = (
 
 def unreadable(what: str, error: Exception) -> StoreDamaged:
     """Return the error for a row that holds something else than was written."""
-    return StoreDamaged(
-        f"{what} cannot be read ({error}).",
-        remedy=REPAIR,
-    )
+    return StoreDamaged(f"{what} cannot be read ({error}).", remedy=REPAIR)
 
 
 def state_of(values: Sequence[Any]) -> State:

@@ -21,16 +21,7 @@ from perdure.records.recall import CandidateColumns, Filters, Pool, Query
 from perdure.stores.packing import unpacked
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.statements import Session
-from perdure.stores.words import (
-    COVERED,
-    Stemmer,
-    Term,
-    coverage,
-    holds,
-    is_telling,
-    near_spellings,
-    unknown_shares,
-)
+from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, is_telling, near_spellings, unknown_shares
 
 NEIGHBOURS_OF: Final = 25
 SLACK: Final = 4
@@ -92,7 +83,6 @@ class Search(ABC):
         return Pool(columns, share, most, vector is not None, unknown, unknown_names, compared, tuple(respelt), absent)
 
     def _words(self, terms: Sequence[Term], filters: Filters) -> _ByWords:
-        """Return what the words of a query bring up."""
         bm25, narrow = self.by_words(terms, filters)
         less = self.shown([r for r in bm25 if r in narrow]) if self.policy.words_of == "shown" else {}
         for row in [r for r, text in less.items() if not self._says_any(text, terms)]:
@@ -176,7 +166,6 @@ class Search(ABC):
         return {row: searchable(text, speaker) for row, text, speaker in found}
 
     def _says_any(self, text: str, terms: Sequence[Term]) -> bool:
-        """Whether a text has one of the query's words."""
         return not {t.stem for t in terms}.isdisjoint(self.stemmer.stems(text))
 
     def naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:

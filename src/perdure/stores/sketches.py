@@ -133,7 +133,6 @@ class Sketches:
         return [rows[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
 
     def _best_rows(self, query: Float32s, mask: Mask | None) -> Positions:
-        """Return the rows whose products with one query are the largest."""
         products = np.concatenate(
             [
                 np.vecdot(self._rows[at : min(at + _ROWS, self._count)].astype(np.float32), query)

@@ -17,10 +17,7 @@ class SqlTokens:
     """
 
     def __init__(
-        self,
-        rows: Callable[..., list[tuple[Any, ...]]],
-        write: Callable[[Callable[[Session], None]], None],
-        place: str,
+        self, rows: Callable[..., list[tuple[Any, ...]]], write: Callable[[Callable[[Session], None]], None], place: str
     ) -> None:
         self._rows, self._write, self._place = rows, write, place
 

@@ -14,8 +14,7 @@ from perdure.records.damage import WHOLE, CheckScope
 from perdure.records.errors import BUG, REPAIR, InvalidInput, NotAllowed, PerdureError, StoreDamaged, shown_value
 from perdure.records.instant import to_instant
 from perdure.rules.validation.values import checked_id, checked_text
-from perdure.verbs.declaration import Parameter, Verb
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import Parameter, Verb, lazy_modules
 
 if TYPE_CHECKING:
     from perdure.operations.ports import Context
@@ -134,10 +133,7 @@ def translate_damage(memory: Any) -> Iterator[None]:
             raise
         if (fault := _first_fault(memory._context.store)) is None:  # noqa: SLF001  # verbs are methods of it
             raise
-        raise StoreDamaged(
-            f"The store is damaged: {fault}",
-            remedy=REPAIR,
-        ) from error
+        raise StoreDamaged(f"The store is damaged: {fault}", remedy=REPAIR) from error
 
 
 def _first_fault(store: Store) -> str | None:
@@ -288,7 +284,6 @@ _BY_KIND: Final[Mapping[str, Callable[[Parameter, Any], Any]]] = {
 
 
 def _resolve_ids(memory: Any, parameter: Parameter, value: Any) -> Any:
-    """Return ids for what may be short forms of them."""
     resolve = memory.resolve_id
     if isinstance(value, str):
         return resolve(value, parameter.param.refers)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
-from perdure.verbs.declaration import Param, verb
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import (
     AcceptLoss,
     DryRun,

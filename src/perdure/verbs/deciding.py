@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from perdure.records.errors import InvalidInput
-from perdure.verbs.declaration import Param, verb
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import (
     DryRun,
     Entity,

@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from importlib import import_module
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
 
@@ -309,3 +310,20 @@ def _kind(base: Any) -> tuple[Kind, bool, tuple[str, ...]]:
         kind, _, choices = _kind(inside[0])
         return "choices" if choices else "objects" if kind == "object" else "texts", False, choices
     raise TypeError(f"{base} is no type of a parameter")
+
+
+class LazyModule:
+    """Stands for a module until an attribute of it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(import_module(self._name), name)
+        setattr(self, name, found)
+        return found
+
+
+def lazy_modules(package: str, *names: str) -> list[LazyModule]:
+    """Return stand-ins for modules of a package."""
+    return [LazyModule(f"{package}.{name}") for name in names]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from perdure.records.damage import WHOLE, CheckScope
 from perdure.verbs.checks import check_role
-from perdure.verbs.declaration import Param, verb
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import AcceptLoss, DryRun, Everywhere, Namespace
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from perdure.records.errors import NotFound
-from perdure.verbs.declaration import Param, role_to_undo, verb
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import Param, lazy_modules, role_to_undo, verb
 from perdure.verbs.parameters import (
     AsOf,
     Budget,

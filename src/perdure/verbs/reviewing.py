@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from perdure.records.errors import InvalidInput
-from perdure.verbs.declaration import Param, verb
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import Identity, Limit, Namespace, Reason
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ else:
 _FACTS: Final = "Facts"
 Answer = Literal["confirm", "deny", "correct", "both", "same", "different", "mute", "keep", "drop"]
 Value = Annotated[
-    str,
-    Param("The new value of a fact, or the new text of another memory.", longest=1 << 20, stdin=True),
+    str, Param("The new value of a fact, or the new text of another memory.", longest=1 << 20, stdin=True)
 ]
 
 

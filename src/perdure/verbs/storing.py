@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from perdure.verbs.declaration import Param, verb
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import Facts, Identity, MemoryKind, MemoryScope, Metadata, Namespace, Reason
 
 if TYPE_CHECKING:
@@ -15,9 +14,8 @@ if TYPE_CHECKING:
     from perdure.operations.lifecycle import manual_decisions
     from perdure.operations.ports import Context, Progress
     from perdure.records import memory as records
-    from perdure.records.fact_claim import GivenClaim
     from perdure.records.memory import Message
-    from perdure.records.outcome import Outcome, Remembered
+    from perdure.records.outcome import GivenClaim, Outcome, Remembered
     from perdure.records.report import ExtractResult, Ingested
     from perdure.rules import source_trust
     from perdure.rules.validation import fact_claims, inputs, values

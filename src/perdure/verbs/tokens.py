@@ -10,8 +10,7 @@ from perdure.records.access import EVERYWHERE, Grant, Role
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import to_instant
 from perdure.rules.validation.values import checked_namespace, checked_text
-from perdure.verbs.declaration import Param, verb
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import Param, lazy_modules, verb
 
 if TYPE_CHECKING:
     from perdure.operations import tokens

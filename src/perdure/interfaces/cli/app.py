@@ -201,13 +201,7 @@ def perdure(
     ] = False,
 ) -> Exit | None:
     """A memory lifecycle engine for AI agents: it stores, recalls, ages, shortens, explains and restores memories."""
-    context.obj = {
-        "store": store,
-        "policy": policy,
-        "namespace": namespace,
-        "timeout": timeout,
-        "as_json": as_json,
-    }
+    context.obj = {"store": store, "policy": policy, "namespace": namespace, "timeout": timeout, "as_json": as_json}
     if context.invoked_subcommand in BRIEF:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # 0.07 s sooner, and other work keeps its cores
     if context.invoked_subcommand is not None:

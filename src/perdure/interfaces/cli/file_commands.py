@@ -13,8 +13,7 @@ from perdure.interfaces.cli.commands import Step, run_verb
 from perdure.interfaces.cli.options import Zone, text_of_file, text_or_input
 from perdure.interfaces.views import Request, view_of
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.verbs.declaration import VERBS
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import VERBS, lazy_modules
 from perdure.verbs.results import as_json
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import typer
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.cli.commands import LazyCommand, Step, command_of
 from perdure.interfaces.views import Request, view_of
-from perdure.verbs.declaration import VERBS, Verb
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import VERBS, Verb, lazy_modules
 
 if TYPE_CHECKING:
     from perdure.interfaces.files import plan_file

@@ -26,7 +26,7 @@ from perdure.interfaces.views.values import counts_in_words, pluralize
 from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
 from perdure.records.report import Operation
 from perdure.rules.escaping import terminal_line
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import lazy_modules
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
@@ -229,8 +229,7 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         float, typer.Option("--rate", metavar="NUMBER", min=0, help="Calls a second of one token; 0 for no limit.")
     ] = 0.0,
     traces: Annotated[
-        Traces,
-        typer.Option("--traces", help="OpenTelemetry spans of calls; with content also questions and memories."),
+        Traces, typer.Option("--traces", help="OpenTelemetry spans of calls; with content also questions and memories.")
     ] = "off",
     log: Annotated[bool, typer.Option("--log", help="Write a line of JSON for each call, without content.")] = False,
     no_maintenance: Annotated[
@@ -341,8 +340,7 @@ def _redraw(screen: Any, now: Look) -> None:
 
 def _picture_blocks(now: Look) -> Iterator[Block]:
     yield Line(
-        f"{pluralize(now.stats.memories, 'memory')} in view at {now.stats.at[:19].replace('T', ' ')} UTC",
-        tone="strong",
+        f"{pluralize(now.stats.memories, 'memory')} in view at {now.stats.at[:19].replace('T', ' ')} UTC", tone="strong"
     )
     yield Pairs(
         (

@@ -16,7 +16,7 @@ from perdure.interfaces.cli.call import Call, print_json, short_warnings
 from perdure.interfaces.plugin.installation import Scope
 from perdure.interfaces.views.blocks import Foreign, Line, PlainText
 from perdure.records.errors import InvalidInput, NotFound, PerdureError, PolicyError
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import lazy_modules
 
 if TYPE_CHECKING:
     from perdure import compose, compose_trust

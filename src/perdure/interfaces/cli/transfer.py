@@ -16,7 +16,7 @@ from perdure.interfaces.views.blocks import Foreign, Line
 from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import REPAIR, DamageWarning
 from perdure.user_folders import expanded
-from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.declaration import lazy_modules
 
 if TYPE_CHECKING:
     from perdure import compose
@@ -166,11 +166,7 @@ def backup(
     call.answer(
         {"store": call.shown_store, "file": str(saved.path), **counts, "seconds": seconds},
         Line(
-            (
-                f"Backed up {pluralize(saved.memories, 'memory')} to ",
-                Foreign(str(saved.path)),
-                f" in {seconds:.1f} s.",
-            )
+            (f"Backed up {pluralize(saved.memories, 'memory')} to ", Foreign(str(saved.path)), f" in {seconds:.1f} s.")
         ),
     )
 

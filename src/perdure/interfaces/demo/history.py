@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 from perdure.memory import Memory
-from perdure.records.fact_claim import FactClaim
 from perdure.records.memory import Message
+from perdure.records.outcome import FactClaim
 from perdure.records.recall import Recall
 from perdure.records.report import Report
 

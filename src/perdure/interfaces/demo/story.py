@@ -223,7 +223,6 @@ def _deploy_day(memory: Memory) -> FactLine:
 
 
 def _deploy_lines(show: Console, memory: Memory, subject: str, title: str) -> None:
-    """Show what MEMORY.md and the facts say of the deploy day."""
     lines = [line for line in memory.digest(NAMESPACE, BUDGET).splitlines() if "eploy day" in line]
     facts = [
         f"  fact: {f.predicate.replace('_', ' ')}: {f.shown_value}" for f in memory.facts(subject, namespace=NAMESPACE)

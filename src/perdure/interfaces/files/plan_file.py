@@ -81,7 +81,6 @@ def _read_json(file: Path) -> Any:
 
 
 def _summary(plan: Plan) -> dict[str, Any]:
-    """What a person who opens the file wants to see first."""
     return {
         "operation": plan.operation,
         "namespace": plan.namespace,

@@ -128,7 +128,6 @@ def _load_pages() -> None:
 
 
 def _mcp(limits: CallLimits) -> McpMount | None:
-    """Return what answers MCP, where its library is installed."""
     if find_spec("mcp") is None:
         return None
     from perdure.interfaces.http.mcp_mount import McpMount  # noqa: PLC0415  # an extra
@@ -190,7 +189,6 @@ def _is_route(routes: Iterable[BaseRoute], path: str) -> bool:
 
 
 def _page_of(error: PerdureError, root: str) -> Response:
-    """Return an error as a person sees it."""
     if find_spec(PAGES) is None:
         return problem_of(error)
     page: Response = import_module(PAGES).error_page(error, root)

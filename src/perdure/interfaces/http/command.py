@@ -45,8 +45,6 @@ def main(words: Sequence[str]) -> None:
 
 
 def _number(kind: type[float], least: float, most: float) -> Callable[[str], float]:
-    """Return what reads an option's number and checks its range."""
-
     def number(text: str) -> float:
         value = kind(text)
         if not least <= value <= most:

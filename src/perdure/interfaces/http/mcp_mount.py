@@ -175,7 +175,6 @@ class McpMount:
 
 
 async def _hold(manager: StreamableHTTPSessionManager, started: asyncio.Future[None]) -> None:
-    """Keep a manager running until this is cancelled."""
     async with manager.run():
         started.set_result(None)
         await asyncio.Event().wait()

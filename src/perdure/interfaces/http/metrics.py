@@ -116,17 +116,11 @@ _HISTOGRAMS: Final = {
     "call_seconds": ("How long calls took.", "verb"),
     "model_seconds": ("How long calls of models took.", "model"),
 }
-_GAUGES: Final = {
-    "calls_in_flight": "Calls that run or wait.",
-    "workers": "Processes that answer.",
-}
+_GAUGES: Final = {"calls_in_flight": "Calls that run or wait.", "workers": "Processes that answer."}
 
 
 def _call_metrics(counts: Counts) -> Iterator[Metric]:
-    from prometheus_client.core import (  # noqa: PLC0415  # start-up time
-        CounterMetricFamily,
-        GaugeMetricFamily,
-    )
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415  # start-up time
 
     for name, (description, labels) in _COUNTERS.items():
         counter = CounterMetricFamily(f"perdure_{name}", description, labels=labels)

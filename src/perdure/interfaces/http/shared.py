@@ -131,7 +131,6 @@ class Shared:
 
 
 def _keep_newest(cache: OrderedDict[K, V], key: K, value: V) -> None:
-    """Keep a value as the newest, and forget the oldest ones."""
     cache[key] = value
     cache.move_to_end(key)
     while len(cache) > _MOST_KNOWN:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
@@ -11,14 +11,12 @@ import perdure
 import perdure.memory  # declares the verbs; loads neither numpy nor SQLite
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.model import render_text
+from perdure.memory import Memory
 from perdure.rules.escaping import one_line
 from perdure.verbs.arguments import arguments_of as json_arguments
 from perdure.verbs.arguments import call_verb, object_schema, parameter_schema
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 from perdure.verbs.results import as_object, brief, schema_of
-
-if TYPE_CHECKING:
-    from perdure.memory import Memory
 
 AGENT: Final = ("remember", "recall", "used", "update", "forget", "list", "why", "undo", "digest", "review")
 """The tools of the ``agent`` profile, in the order in which they are listed; others follow in theirs."""

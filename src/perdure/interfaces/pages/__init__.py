@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from anyio import move_on_after, to_thread
 from starlette.requests import Request
@@ -34,10 +34,8 @@ from perdure.interfaces.pages.forms import FormGuard, FormRefused, read_own_form
 from perdure.interfaces.pages.live import Live, check_rate, memory_files_of, run_in_thread
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
+from perdure.memory import Memory
 from perdure.records.errors import PerdureError
-
-if TYPE_CHECKING:
-    from perdure.memory import Memory
 
 _log = logging.getLogger(__name__)
 Handler = Callable[[PageRequest], Answer]

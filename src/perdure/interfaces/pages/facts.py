@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from markupsafe import Markup
 
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import AxisPart, periods
 from perdure.interfaces.views.knowledge import period, state, true_period
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-    from perdure.knowledge.records.results import FactLine
+from perdure.knowledge.records.results import FactLine
 
 _ENTITIES: Final = 100
 _FACTS: Final = 100

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from perdure.interfaces.pages.changes import actions
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.plots import DrawnSignal, curve
 from perdure.interfaces.views.journal import view_fact, view_over
 from perdure.records.errors import NotFound
+from perdure.records.explanation import Explanation
 from perdure.records.instant import DAY_MS, Instant, from_instant, to_instant
 from perdure.records.memory import MemoryItem, State
+from perdure.records.policy import Policy
+from perdure.records.report import Entry
 from perdure.rules.lifecycle.signals import current_signals
-
-if TYPE_CHECKING:
-    from perdure.records.explanation import Explanation
-    from perdure.records.policy import Policy
-    from perdure.records.report import Entry
 
 _ENTRIES: Final = 30  # of the journal, the newest
 _TABLE: Final = 6  # every sixth point of a curve stands in its table
@@ -86,7 +84,6 @@ def _signal_reason(why: Explanation, name: str) -> str:
 
 
 def _history(entries: tuple[Entry, ...]) -> list[list[Entry]]:
-    """Return the newest operations, each with its entries about different reasons."""
     operations: dict[str, dict[str, Entry]] = {}
     for entry in entries:
         operations.setdefault(entry.operation_id, {}).setdefault(entry.because, entry)

@@ -9,20 +9,18 @@ from datetime import datetime
 from hashlib import blake2b
 from threading import Lock, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
+
+from markupsafe import Markup
 
 from perdure.interfaces.pages.page_request import OFFERED, Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import pluralize
+from perdure.memory import Memory
 from perdure.records.errors import PerdureError
+from perdure.records.report import Alert, Size, Stats
 from perdure.rules.alerts import find_alerts
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-    from perdure.memory import Memory
-    from perdure.records.report import Alert, Size, Stats
 
 SAMPLE: Final = 400  # so many memories the figures rest on at most: the page is drawn anew whenever something happens
 _DIGEST_BYTES: Final = 8

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from markupsafe import Markup
 
 from perdure.interfaces.http.problems import status_of, told_to_callers
 from perdure.interfaces.pages import previews
@@ -16,13 +18,9 @@ from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest,
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PolicyError
+from perdure.records.plan import Change, Plan
 from perdure.records.policy import PRESETS
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-    from perdure.records.plan import Change, Plan
-    from perdure.records.report import Lived, Operation, Report, TierMove
+from perdure.records.report import Lived, Operation, Report, TierMove
 
 DAYS: Final = 84
 _MOST_SHOWN: Final = 50  # moves of a preview that are listed

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from perdure.interfaces.pages.page_request import Answer, PageRequest, Redirect
 from perdure.interfaces.views.values import counts_in_words
 from perdure.records.digests import encoded
 from perdure.records.errors import ConflictError, InvalidInput
-
-if TYPE_CHECKING:
-    from perdure.records.plan import Plan
+from perdure.records.plan import Plan
 
 VERBS: Final = ("consolidate", "summarize")  # the verbs whose dry runs are shown here
 _MOST_SHOWN: Final = 50  # proposals that are listed

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.previews import digest
 from perdure.interfaces.views.journal import operation_text, reason_text
 from perdure.records.errors import ConflictError, NotFound, PerdureError
-
-if TYPE_CHECKING:
-    from perdure.records.memory import MemoryItem
-    from perdure.records.signal_results import Question
+from perdure.records.memory import MemoryItem
+from perdure.records.signal_results import Question
 
 _MOST: Final = 20
 _MOST_OPEN: Final = 1000  # open questions among which the answered one is looked for

@@ -7,7 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from markupsafe import Markup
 
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import Bar, stacked
@@ -16,11 +18,7 @@ from perdure.interfaces.views.blocks import Block, Line, Quote
 from perdure.interfaces.views.values import sum_of
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Kind
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-    from perdure.records.recall import Absence, Hit, Recall
+from perdure.records.recall import Absence, Hit, Recall
 
 _LIMIT: Final = 8
 _MOST: Final = 50

@@ -24,8 +24,8 @@ from perdure.interfaces.views.blocks import (
 from perdure.interfaces.views.knowledge import period, state, true_period
 from perdure.interfaces.views.values import MOST, beyond_limit, cell, first, label, pluralize, sum_of, undo
 from perdure.records.explanation import Explanation
-from perdure.records.fact_claim import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.identifier import shown_id
+from perdure.records.outcome import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.plan import Plan
 from perdure.records.report import Entry, Operation
 from perdure.records.store_results import CompactResult, ErasureLine, ErasureResult, RepairResult, UndoResult
@@ -297,7 +297,6 @@ def _line_cells(line: ErasureLine, *, said: bool) -> tuple[Text, ...]:
 
 
 def _confirming(word: str, request: Request) -> Command:
-    """Return the call that erases what this one has listed."""
     asked = {name: value for name, value in request.arguments.items() if value and name not in _CONFIRMING}
     if asked.get("namespace") == "default":
         del asked["namespace"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText, Span, Text, command
@@ -18,11 +18,8 @@ from perdure.interfaces.views.values import (
     undo,
 )
 from perdure.records.consolidation_results import SessionResult
-from perdure.records.report import Alert, Ingested, Report, Stats, TierMove
-
-if TYPE_CHECKING:
-    from perdure.records.journal_growth import JournalGrowth
-    from perdure.records.report import Digest
+from perdure.records.journal_growth import JournalGrowth
+from perdure.records.report import Alert, Digest, Ingested, Report, Stats, TierMove
 
 
 def view_report(report: Report, request: Request) -> Iterator[Block]:

@@ -10,15 +10,7 @@ from typing import Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
-from perdure.interfaces.views.values import (
-    beyond_limit,
-    cell,
-    format_instant,
-    join_texts,
-    pluralize,
-    sum_of,
-    undo,
-)
+from perdure.interfaces.views.values import beyond_limit, cell, format_instant, join_texts, pluralize, sum_of, undo
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
 from perdure.records.outcome import (
@@ -307,8 +299,6 @@ def _marks(memory: MemoryItem) -> Iterator[Text]:
 
 
 def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
-    """Yield what else is known about what a hit says."""
-
     def reference(identity: str) -> Text:
         return f"number {places[identity]}" if identity in places else Identifier(identity)
 

@@ -25,7 +25,6 @@ def render_text(blocks: Iterable[Block]) -> str:
 
 
 def _has_data(block: Block) -> bool:
-    """Whether a block quotes memories, beyond a name in a sentence."""
     if isinstance(block, Quote):
         return True
     cells = [cell for row in block.rows for cell in row] if isinstance(block, Table) else []

@@ -188,7 +188,6 @@ def _holds(value: Any) -> bool:
 
 
 def _is_rows(value: Any) -> bool:
-    """Whether a value holds records, in a list or by name."""
     values = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return any(is_dataclass(one) for one in values)
 

@@ -130,7 +130,6 @@ def _unreachable(reason: str) -> AuthorityAnswer:
 
 
 def _values(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """Return the different values of a result, without NULLs."""
     if any(len(row) != 1 for row in rows):
         raise ValueError(f"the query returns {len(rows[0])} columns; it must return one")
     if len(rows) > _ROWS:

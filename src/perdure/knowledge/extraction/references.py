@@ -114,7 +114,6 @@ class Referents:
 
     @cached_property
     def _earlier(self) -> tuple[tuple[str, ...], ...]:
-        """The entities of each message, the last message first."""
         return tuple(self._named_entities(text) for text in reversed(self._texts))
 
     def _named_entities(self, text: str) -> tuple[str, ...]:

@@ -17,19 +17,11 @@ from perdure.knowledge.records.facts import UNNAMED, Fact
 from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_explanation import explain_fact
 from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, state_of
-from perdure.operations.documents import (
-    all_documents,
-    derived_from,
-    find_documents,
-    find_records,
-    find_states,
-    pages,
-)
+from perdure.operations.documents import all_documents, derived_from, find_documents, find_records, find_states, pages
 from perdure.operations.ports import Context
-from perdure.records.fact_claim import FactReasons
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status
-from perdure.records.outcome import RestingFact
+from perdure.records.outcome import FactReasons, RestingFact
 from perdure.records.recall import Filters
 from perdure.records.report import Entry
 from perdure.rules.document_edits import DocumentEdits

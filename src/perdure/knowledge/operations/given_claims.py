@@ -6,14 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import (
-    Ambiguous,
-    Names,
-    Resolved,
-    are_namesakes,
-    entity_id,
-    normal_name,
-)
+from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, are_namesakes, entity_id, normal_name
 from perdure.knowledge.extraction.references import FIRST_PERSON, speaker_name
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.alias_index import names_of
@@ -52,10 +45,9 @@ from perdure.knowledge.rules.given_claims import (
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import related_memory
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
-from perdure.records.outcome import ClaimResult, ReplacedFact, TakenName
+from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, ReplacedFact, TakenName
 from perdure.rules.decisions import Decisions
 from perdure.rules.point_in_time import is_past
 from perdure.rules.source_trust import takes_over

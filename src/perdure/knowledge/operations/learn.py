@@ -217,13 +217,11 @@ class _Learner:
         return claims_with_answer(record.content.text, question, at, registry, found, policy) if question else found
 
     def _message_before(self, record: Record) -> str:
-        """Return what somebody else said just before; empty if nobody did."""
         before = self.recent[self.last][-1] if self.recent[self.last] else None
         other = before is not None and before.content.speaker != record.content.speaker
         return before.content.text if before is not None and other else ""
 
     def _take(self, claim: Claim, record: Record) -> None:
-        """Decide what becomes of a claim, and do it."""
         at = record.state.created_ms
         before = record.content.text[: claim.span.start]
         subject = self.linker.subject(claim.subject, record, before, self.tally.entities)
@@ -314,7 +312,6 @@ class _Learner:
 
 
 def _new_claims(found: Sequence[Claim], more: Sequence[Claim]) -> list[Claim]:
-    """Return the claims of a model that rules did not find."""
     known = {(c.predicate, c.value.norm) for c in found}
     return [c for c in more if (c.predicate, c.value.norm) not in known]
 

@@ -22,9 +22,8 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import redacted_in
 from perdure.operations.remember_one import related_memories
 from perdure.operations.writing import read_after, retry, tell_redacted
-from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.memory import Shelf
-from perdure.records.outcome import KnownPredicates
+from perdure.records.outcome import GivenClaim, HandedClaims, KnownPredicates
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.validation.fact_claims import parsed_claims
@@ -50,7 +49,6 @@ def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
 
 
 def _with_known(ctx: Context, decisions: Decisions, claims: Sequence[GivenClaim], done: Learnt) -> Learnt:
-    """Return what was learned with what is known beside it."""
     besides = {*done.created, *done.reinforced, *done.retired}
     memories, known = known_beside(ctx, decisions.namespace, claims, besides)
     related = related_memories(ctx, decisions, memories, done.created)

@@ -11,8 +11,8 @@ from perdure.knowledge.rules.given_claims import span_of
 from perdure.knowledge.rules.over_words import FactWords, says_more
 from perdure.operations.documents import find_states
 from perdure.records.errors import InvalidInput
-from perdure.records.fact_claim import HandedClaims
 from perdure.records.memory import DERIVED, SUPERSEDES, Kind, Record, Status
+from perdure.records.outcome import HandedClaims
 
 
 class ReplacedMemories:
@@ -33,7 +33,6 @@ class ReplacedMemories:
         self._supersede_sources()
 
     def _keep(self) -> None:
-        """Let the facts that still hold rest on the new words."""
         resting = {fact for memory in self.gone if self.handed.keeps for fact in self._resting_on(memory)}
         self.work.read(resting)
         source = ClaimSource(
@@ -61,7 +60,6 @@ class ReplacedMemories:
                 self.writer.retire(fact.id, FactEvent.REPLACED, at, at, "what it rests on was replaced")
 
     def _hidden_ids(self, memories: Iterable[str]) -> set[str]:
-        """Return those of some memories that hold no longer."""
         states = find_states(self.work.ctx, self.work.namespace, sorted(memories))
         return {i for i, state in states.items() if state.status in (Status.SUPERSEDED, Status.INVALIDATED)}
 
@@ -88,7 +86,6 @@ class ReplacedMemories:
             self.work.close_reviews(record.id, because)
 
     def _says_more(self, record: Record, facts: Iterable[str]) -> bool:
-        """Whether a note is pinned, or says more than its facts."""
         said = [
             FactWords.of(self.work.facts[i], self.work.record(i).content.text) for i in facts if i in self.work.facts
         ]

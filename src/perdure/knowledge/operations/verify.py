@@ -95,7 +95,6 @@ def _session(ctx: Context, place: str, picked: VerificationBatch) -> FactSession
 
 
 def _nobody_note(ctx: Context, place: str) -> str:
-    """Return why nobody was asked, and what to do about it."""
     if not resources(ctx).authorities and not resources(ctx).witnesses:
         file = ctx.policy.knowledge.file
         where = f"in {file}" if file else "in a TOML file that the policy's key knowledge.file names"

@@ -7,9 +7,9 @@ from typing import Final
 
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import FactState, describe_origin, state_of
-from perdure.records.fact_claim import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Document, MemoryItem, Record, State, Tier
+from perdure.records.outcome import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.policy import Policy
 from perdure.records.report import Entry
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
@@ -131,7 +131,6 @@ def _conflict(identity: str, document: Document) -> Clash:
 
 
 def _describe_decision(strategy: str, outcome: str, lost: str) -> str:
-    """Return how a conflict was decided, in words."""
     if outcome == "open":
         return "nobody has said yet which is right"
     if outcome == "answered":

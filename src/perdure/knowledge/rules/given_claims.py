@@ -17,9 +17,9 @@ from perdure.knowledge.rules.claim_resolution import (
     resolve_conflict,
     surest,
 )
-from perdure.records.fact_claim import GivenClaim
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Trust
+from perdure.records.outcome import GivenClaim
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.language.sentences import sentences

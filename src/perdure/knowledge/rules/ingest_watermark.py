@@ -47,10 +47,7 @@ def _ids_of(kept: str | Sequence[str]) -> list[str]:
         data = zlib.decompress(b64decode(kept, validate=True))
         digits = [bytes(id_bytes).hex() for id_bytes in struct.iter_unpack(f"{_BYTES}B", data)]
     except (ValueError, zlib.error, struct.error) as error:
-        raise StoreDamaged(
-            f"How far a session was learned from cannot be read ({error}).",
-            remedy=REPAIR,
-        ) from error
+        raise StoreDamaged(f"How far a session was learned from cannot be read ({error}).", remedy=REPAIR) from error
     return [f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in digits]
 
 

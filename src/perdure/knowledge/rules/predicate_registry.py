@@ -222,7 +222,6 @@ def _entries(data: Mapping[str, Any], key: str, name: str, problems: list[str]) 
 
 
 def _normal_name(words: Any) -> str:
-    """Return a name in normal form, refusing what has none."""
     if not isinstance(words, str):
         raise TypeError("a name must be a text.")
     name = "_".join(_parts(words))

@@ -130,7 +130,6 @@ def _attempt(ctx: Context, request: ConsolidateRequest, *, dry_run: bool, accept
 
 
 def _require_preview(ctx: Context, request: ConsolidateRequest, merges: Sequence[Merge]) -> None:
-    """Refuse what nobody has seen."""
     last = ctx.previews.get(request)
     if last == fingerprint(merges):
         return

@@ -214,7 +214,6 @@ def _end_of(ctx: Context, session: str, namespace: str) -> Instant | None:
 
 
 def _has_news(records: Sequence[Record], ended: Instant) -> bool:
-    """Whether something came after the end, or was left open."""
     live = [r for r in records if r.state.status is Status.ACTIVE]
     return bool(open_in_task(live)) or any(r.state.recorded_ms > ended for r in live if r.state.scope is Scope.SESSION)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from perdure.operations.decisions import begin, read_visible
 from perdure.operations.documents import all_ids, find_states, pages
@@ -13,6 +13,7 @@ from perdure.operations.lifecycle.compression import put_measure, read_measures,
 from perdure.operations.lifecycle.gates import budget_of, check_only, recall_gate, with_accepted_loss
 from perdure.operations.lifecycle.planned_store import PlannedStore
 from perdure.operations.ports import Context
+from perdure.operations.store_protocol import Store
 from perdure.operations.writing import ATTEMPTS
 from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
@@ -32,9 +33,6 @@ from perdure.rules.lifecycle.budget_fitting import (
 )
 from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_form
 from perdure.rules.lifecycle.signals import memory_items
-
-if TYPE_CHECKING:
-    from perdure.operations.store_protocol import Store
 
 BATCH: Final = 1000  # so many memories change in one plan, and so in one operation to undo
 
@@ -57,12 +55,7 @@ def fit(
 
 
 def fit_to_policy(
-    ctx: Context,
-    namespace: str,
-    *,
-    dry_run: bool = False,
-    lease: Lease | None = None,
-    planned: Sequence[Plan] = (),
+    ctx: Context, namespace: str, *, dry_run: bool = False, lease: Lease | None = None, planned: Sequence[Plan] = ()
 ) -> FitResult | None:
     """Keep a namespace within the policy's ``compression.visible_tokens``; None where it is, or has no limit.
 
@@ -198,7 +191,6 @@ class _Fit:
         return identity in self.spared or keeps_its_form(state) or is_rested(state, self.now)
 
     def _reach(self, pieces: Sequence[FitItem]) -> dict[str, FitItem]:
-        """Make the next form of some memories, from their texts."""
         form_of = {p.id: p.unknown[0] for p in pieces}
         records = {r.id: r for r in self.ctx.store.get(self.place, list(form_of))}
         for identity, form in form_of.items():

@@ -294,7 +294,6 @@ def _alert(ctx: Context, place: str) -> TaskResult:
 
 
 def _compact(ctx: Context, _: str) -> TaskResult:
-    """Write the whole store anew where that pays."""
     return compact_if_it_pays(ctx)
 
 

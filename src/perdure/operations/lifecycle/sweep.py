@@ -151,7 +151,6 @@ def _foresee_pages(ctx: Context, place: str, until: Instant, sharing: Rationing,
 
 
 def _replay_ration(ctx: Context, place: str, sharing: Rationing) -> list[Trajectory]:
-    """Return what becomes of the admitted memories with every day's allowance."""
     openings = _share_out(ctx, place, sharing).openings
     return replay(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
 
@@ -256,7 +255,6 @@ class _Sweep:
         return {i: replace(SHUT, since=o.since) if i in shut else o for i, o in found.items()}
 
     def _why(self, identity: str, refusals: GateRefusals) -> str:
-        """Return why one memory is held back."""
         wait = self.ration.waits.get(identity) if self.ration else None
         return refusals.why(identity) or (wait.why(self.now) if wait else "")
 

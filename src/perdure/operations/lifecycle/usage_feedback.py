@@ -69,7 +69,6 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
 
 
 def _origins(ctx: Context, place: str, ids: Sequence[str], recall_id: str | None) -> dict[str, _Origin]:
-    """Return the recall that each use belongs to."""
     found: dict[str, _Origin] = {}
     longest = ctx.policy.recall.log_entries
     for size in sorted({min(_RECENT, longest), longest} - {0}):
@@ -121,7 +120,6 @@ def _is_news(earlier: Mapping[str, Any] | None, outcome: WhatCame) -> bool:
 
 
 def _note(edits: DocumentEdits, decisions: Decisions, outcome: WhatCame, origins: Mapping[str, _Origin]) -> None:
-    """Remember which question each memory answered."""
     for i in decisions.records:
         query = origins[i].query
         because = (

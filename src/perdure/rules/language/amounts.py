@@ -148,7 +148,4 @@ def _currency(items: Sequence[Item], at: int, _: Sequence[Item]) -> tuple[list[I
     found = _AMOUNT.fullmatch(items[at].value)
     if found is None:
         return None
-    return [
-        replace(items[at], kind="number", value=found[1] + found[3]),
-        Item("word", _CURRENCIES[found[2]]),
-    ], 1
+    return [replace(items[at], kind="number", value=found[1] + found[3]), Item("word", _CURRENCIES[found[2]])], 1

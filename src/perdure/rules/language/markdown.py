@@ -64,7 +64,6 @@ def without_markup(text: str) -> str:
 
 
 def _opens(before: str, after: str, stars: int) -> bool:
-    """Whether stars between two characters may begin emphasis."""
     inside = bool(after.strip()) and (stars >= _CUT_OFF or after.isalnum())
     return inside and not _LATIN.match(before)
 

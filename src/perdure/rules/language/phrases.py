@@ -76,13 +76,11 @@ def read_items(pieces: Sequence[Piece]) -> list[Item]:
 
 
 def _hyphen(pieces: Sequence[Piece], at: int) -> bool:
-    """Return whether a mark is a hyphen inside a word."""
     mark, before, after = pieces[at], pieces[at - 1 : at], pieces[at + 1 : at + 2]
     return mark.text == "-" and any(b.end == mark.start for b in before) and any(a.start == mark.end for a in after)
 
 
 def _resolve(items: list[Item]) -> list[Item]:
-    """Put what is meant in the place of each expression."""
     found: list[Item] = []
     at = 0
     while at < len(items):
@@ -217,7 +215,6 @@ def _leave(at: _Reading) -> None:
 
 
 def _marks(at: _Reading, rest: Sequence[Item], item: Item) -> bool:
-    """Begin what a word leads in, if it does."""
     value = SYNONYMS.get(item.value, item.value)
     if value in PREPOSITIONS and at.marker == "not" and not at.into:
         return True

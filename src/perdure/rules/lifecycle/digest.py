@@ -225,7 +225,6 @@ class DigestBudget:
         return True
 
     def _new_headings(self, section: str, day: str) -> list[str]:
-        """Return the headings above a line that are not there yet."""
         needed = [f"\n## {section}\n{self.asking if section == OPEN else ''}", *([f"{day}:\n"] if day else [])]
         return [heading for heading in needed if heading not in self.headings]
 

@@ -161,7 +161,6 @@ def weaken_states(states: Sequence[State], amount: float, policy: Policy, now: I
 def _by_hand(
     done: str, states: Sequence[State], columns: Columns, after: tuple[Array, Array], policy: Policy, now: Instant
 ) -> list[SignalChange]:
-    """Return states with other strengths and levels, and with why."""
     before, threshold = _activation(columns, policy, now), strength_curve(columns, policy).threshold()
     numbers = zip(*(x.tolist() for x in (*before, *after, threshold)), strict=True)
     return [

@@ -78,7 +78,6 @@ def _groups(text: str) -> Iterator[tuple[list[Piece], bool]]:
 
 
 def _speaks(piece: Piece) -> bool:
-    """Return whether a piece says something that a reader would miss."""
     if piece.kind != "word":
         return piece.kind != "mark"
     return any(value in _TURNS or (value not in STOP_WORDS and value != "'s") for _, value in piece.said)

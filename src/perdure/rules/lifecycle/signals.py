@@ -1,26 +1,45 @@
-"""Signals at an instant: a pure function of stored state and now. Nothing is written because time passed."""
+"""Signals at an instant: a pure function of stored state and now. Nothing is written because time passed.
+
+For few memories arrays cost more than what they hold: theirs are computed in plain numbers, and the laws compare both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from math import exp, log
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from perdure.formulas.curve import FEW, Array, ages
+from perdure.formulas.fsrs import PowerRetentionCurve
+from perdure.formulas.importance import ImportanceCurve
+from perdure.formulas.single import (
+    SingleValue,
+    amplifier_of_one,
+    importance_of_one,
+    power_retention_of_one,
+    retention_of_one,
+    strength_of_one,
+)
+from perdure.formulas.strength import Parameters
 from perdure.formulas.value import value_at_start
-from perdure.records.instant import Instant, from_instant
+from perdure.records.instant import DAY_MS, Instant, from_instant
 from perdure.records.maker import maker_of
-from perdure.records.memory import MemoryItem, Record, State
+from perdure.records.memory import Kind, MemoryItem, Record, Scope, Sort, State
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.single_signals import signals_of_one
-from perdure.rules.lifecycle.stale_facts import is_aging
+from perdure.rules.last_policies import LastPolicies
+from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 from perdure.rules.lifecycle.state_arrays import (
+    CODES,
     Columns,
     confidence_curve,
     days_between,
     importance_curve,
     retention_curve,
     strength_curve,
+    strength_parameters,
     value_curve,
     value_weights,
 )
@@ -152,4 +171,61 @@ def _view(record: Record, state: State, signals: tuple[float, ...], aging: bool)
         due_at=None if state.due_ms is None else from_instant(state.due_ms),
         aging=aging,
         state=state,
+    )
+
+
+class _Keys(NamedTuple):
+    """What a policy says about signals, as it is asked for one memory."""
+
+    importance: ImportanceCurve  # of no memory
+    strength: Mapping[Scope, Parameters]
+    fading: float  # loss of confidence per day of what is neither accessed nor a fact
+    facts: Mapping[Sort, float]  # the same of facts
+    weights: tuple[float, float, float, float, float]
+    power: float  # decay of the power law; 0 where retention is exponential
+
+
+def _keys(policy: Policy) -> _Keys:
+    none = Columns.of([])
+    retention = retention_curve(none, policy)
+    rate = policy.confidence.fact_rate
+    return _Keys(
+        importance_curve(none, policy),
+        {scope: strength_parameters(policy, np.array([code])) for scope, code in CODES["scope"].items()},  # type: ignore[misc]  # codes by member
+        -log(policy.confidence.daily_factor),
+        {sort: rate * policy.fading.factors[code] for sort, code in CODES["sort"].items()},  # type: ignore[misc]  # as above
+        value_weights(policy),
+        retention.decay if isinstance(retention, PowerRetentionCurve) else 0.0,
+    )
+
+
+_keys_of: Final = LastPolicies(_keys)
+
+
+def signals_of_one(state: State, policy: Policy, now: Instant) -> tuple[float, float, float, float, float]:
+    """Return importance, confidence, strength, retention and value at an instant, as ``current_signals`` gives them."""
+    keys, days = _keys_of(policy), max((now - state.anchor_ms) / DAY_MS, 0.0)
+    if state.kind is Kind.FACT:
+        rate, lag = keys.facts[state.sort], (state.anchor_ms - validated_at(state)) / DAY_MS
+    else:
+        rate, lag = keys.fading / amplifier_of_one(state.access_count), 0.0
+        rate = rate if state.scope is Scope.LONG_TERM else 0.0
+    value = SingleValue(
+        state.access_mass,
+        state.uniqueness,
+        (state.confidence, rate),
+        lag,
+        state.reinforcements,
+        state.importance,
+        keys.weights,
+    )
+    since = max((now - state.strength_ms) / DAY_MS, 0.0)
+    return (
+        importance_of_one(keys.importance, state.importance, state.access_count, days),
+        state.confidence * exp(-rate * max(days + lag, 0.0)),
+        strength_of_one(keys.strength[state.scope], state.strength, state.level, state.importance, since),
+        power_retention_of_one(state.stability, keys.power, days)
+        if keys.power
+        else retention_of_one(state.reinforcements, policy.retention.strength_days, policy.retention.growth, days),
+        value.value(days),
     )

@@ -372,7 +372,6 @@ class _Replay:
         return bool(np.any(raised > base))
 
     def _strengthen(self, rows: Ints, at: Ints, times: Ints) -> None:
-        """Reinforce the strength of memories for their accesses at some instants."""
         c = self.columns
         curve = strength_curve(c.take(rows), self.policy)
         days = days_between(c.strength_ms[rows], at)

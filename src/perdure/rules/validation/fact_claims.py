@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, shown_value
-from perdure.records.fact_claim import FactClaim, GivenClaim
 from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant, to_instant
+from perdure.records.outcome import FactClaim, GivenClaim
 from perdure.records.policy import Policy
 from perdure.rules.redaction import labelled_secrets, redact_with
 from perdure.rules.validation.values import checked_text

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput
-from perdure.records.fact_claim import GivenClaim
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.records.memory import Draft, Kind, Scope, Trust
+from perdure.records.outcome import GivenClaim
 from perdure.records.policy import Policy
 from perdure.rules.insertion import first_confidence
 from perdure.rules.redaction import redact_draft

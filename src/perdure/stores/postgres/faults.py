@@ -244,6 +244,5 @@ class Outages:
             self._homes = {other: node for other, node in self._homes.items() if node in self._down}
 
     def _needed_outages(self, place: str | None) -> list[str]:
-        """Return what a transaction needs of that which is down."""
         needed = set(self._down) if place == "" else {SERVER, self._homes.get(place or "", SERVER)}
         return sorted(needed & self._down.keys())

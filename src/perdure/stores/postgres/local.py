@@ -310,7 +310,6 @@ def _initialize(fresh: Path, unsynced: list[str]) -> None:
 
 
 def _answers(process: subprocess.Popen[bytes], data: Path) -> bool:
-    """Wait until the postmaster writes that it is ready."""
     end = time.monotonic() + WAIT_SECONDS
     while process.poll() is None and time.monotonic() < end:
         try:

@@ -17,7 +17,6 @@ from perdure.records.errors import StoreDamaged, StoreDenied
 from perdure.records.store_rows import Purged
 from perdure.stores.erased_texts import Findings, as_bytes, find_in_rows, passages
 from perdure.stores.packing import unpacked
-from perdure.stores.postgres.deadlines import Deadlines
 from perdure.stores.postgres.distribution import distribute, is_distributed
 from perdure.stores.postgres.faults import first_line, translate_error
 from perdure.stores.postgres.inserting import (
@@ -31,7 +30,7 @@ from perdure.stores.postgres.inserting import (
 )
 from perdure.stores.postgres.schema import differences, remedies, schema_of
 from perdure.stores.postgres.server import Address, Connection, Server, connect
-from perdure.stores.postgres.session import PostgresSession
+from perdure.stores.postgres.session import Deadlines, PostgresSession
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.rows import document_of as stored_document
 from perdure.stores.statements import registry

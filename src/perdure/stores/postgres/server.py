@@ -35,10 +35,13 @@ from perdure.stores.postgres.session import (
     READING,
     UNFLUSHED,
     WRITING,
+    Deadlines,
+    Limit,
     Mode,
     PostgresSession,
     Reach,
     opening,
+    too_late,
 )
 
 T = TypeVar("T")

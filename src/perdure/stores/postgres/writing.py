@@ -25,7 +25,7 @@ from perdure.stores.plans import (
     stored_meanwhile,
     turns,
 )
-from perdure.stores.postgres.arrays import Halfvecs
+from perdure.stores.postgres.connections import Halfvecs
 from perdure.stores.postgres.inserting import (
     SPAN,
     TYPES,
@@ -243,7 +243,6 @@ class _Writer(PlanWriter):
         return spaces[name]
 
     def _numbers(self, ids: Sequence[str]) -> list[int]:
-        """Return the rows of some memories."""
         if any(i in self.new and i not in self.rows for i in ids):
             _, last = self.counted.fetchone() or (0, 0)
             self.rows |= {i: int(last) + row for i, row in self.new.items()}

@@ -233,10 +233,7 @@ def _verify_copy(growing: Path, name: str, target: Path, expected: tuple[int, in
         if not found and expected not in (None, counts):
             found = [f"the copy has {counts} memories and operations, the store {expected}."]
     if found:
-        raise StoreDamaged(
-            f"{name} is damaged: {' '.join(found[:5])} Nothing was written.",
-            remedy=REPAIR,
-        )
+        raise StoreDamaged(f"{name} is damaged: {' '.join(found[:5])} Nothing was written.", remedy=REPAIR)
     _flush(growing)
     return Copied(target, *counts, size=growing.stat().st_size)
 

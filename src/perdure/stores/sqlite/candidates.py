@@ -142,7 +142,6 @@ class SqliteSearch(Search):
         return frozenset(t.stem for t in stored)
 
     def _is_whole_file(self) -> bool:
-        """Whether no other namespace has words in the file."""
         if self.has_vectors():
             return self.size() >= self.vocabulary.total
         return bool(self.session.value("alone"))
@@ -243,7 +242,6 @@ class SqliteSearch(Search):
         return found
 
     def _is_held(self, filters: Filters) -> bool:
-        """Whether what is in memory decides these filters, exactly."""
         inside = filters.isolated and filters.seen_inside is not None
         return not filters.min_confidence > 0.0 and not inside
 

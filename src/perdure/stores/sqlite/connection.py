@@ -323,12 +323,7 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         NO_ACCESS,
     ),
     ((apsw.CantOpenError,), StoreError, "{path} cannot be opened ({text}).", NO_ACCESS),
-    (
-        (apsw.Error,),
-        StoreError,
-        "SQLite refused a statement on {path}: {text}.",
-        f"{BUG} Nothing was written.",
-    ),
+    ((apsw.Error,), StoreError, "SQLite refused a statement on {path}: {text}.", f"{BUG} Nothing was written."),
 )
 """SQLite's errors -> ours, the message, what to do. The first row that fits applies."""
 _NO_ROOM: Final = {getattr(apsw, f"SQLITE_IOERR_{name}") for name in ("WRITE", "FSYNC", "SHMSIZE", "TRUNCATE")}

@@ -33,13 +33,8 @@ def nearest_memories(
 
 
 def _best(
-    session: Session,
-    index: SearchIndex,
-    queries: NDArray[np.float32],
-    near: Sequence[NDArray[np.int64]],
-    limit: int,
+    session: Session, index: SearchIndex, queries: NDArray[np.float32], near: Sequence[NDArray[np.int64]], limit: int
 ) -> list[list[tuple[str, float]]]:
-    """Return the best of the positions that are near each query."""
     resident, counts = index.resident, [len(positions) for positions in near]
     positions = np.concatenate(near)
     slots = resident.slots(session, index.rows(positions), positions)

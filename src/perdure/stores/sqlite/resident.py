@@ -116,7 +116,6 @@ class Resident:
         self._keep(positions, vectors)
 
     def _reserve(self, positions: Positions) -> None:
-        """Make room for what is known of some positions."""
         if len(positions) and (most := int(positions.max())) >= len(self._slots):
             grown = np.full(max(most + 1, 2 * len(self._slots)), _UNREAD, np.int32)
             grown[: len(self._slots)] = self._slots

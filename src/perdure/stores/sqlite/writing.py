@@ -282,7 +282,6 @@ _memory_columns: Final = itemgetter(*MEMORY_COLUMNS)
 
 
 def _content_values(namespace: str, row: int, identity: str, after: Row, digest: int) -> tuple[Any, ...]:
-    """Return the parameters of insert_content."""
     text, pack = (after["text"], None) if after.get("shown") is None else pack_text(after["text"])
     return (
         namespace,
