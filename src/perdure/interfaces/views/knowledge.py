@@ -20,8 +20,7 @@ from perdure.interfaces.views.values import (
     table,
 )
 from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
-from perdure.records.fact_claim import FactReasons
-from perdure.records.outcome import ClaimResult
+from perdure.records.outcome import ClaimResult, FactReasons
 
 _BRIEF: Final = 40
 _BELIEVED_STATES: Final = ("active", "aging")

@@ -20,7 +20,6 @@ import psycopg
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NodeUnavailable
 from perdure.stores.postgres.connections import Connection, Connections, open_connection
-from perdure.stores.postgres.deadlines import Deadlines, Limit, too_late
 from perdure.stores.postgres.faults import (
     COLLIDED,
     SERVER,
