@@ -9,8 +9,7 @@ from dataclasses import MISSING, fields
 from hashlib import blake2b
 from typing import Any, Final
 
-from perdure.records.canonical_json import encoded
-from perdure.records.digests import DIGESTS, digest_of, digests_of
+from perdure.records.digests import DIGESTS, digest_of, digests_of, encoded
 from perdure.records.errors import BUG, REPAIR, LeaseLost, StoreDamaged, StoreError
 from perdure.records.glance import Glance
 from perdure.records.instant import text_of
