@@ -210,3 +210,11 @@ def test_an_earlier_time_of_a_value_says_nothing_of_what_holds(memory, clock, pa
     assert memory.facts("Lena", as_of=datetime(2005, 1, 1, tzinfo=UTC)) == []
     memory.undo(done.operation)
     assert logical(path) == before
+
+
+@pytest.mark.parametrize("said", ["Jonas war bis 15. Oktober im Urlaub.", "Jonas was away until Oct. 15."])
+def test_a_note_whose_day_was_corrected_leaves_no_part_of_itself_as_current(memory, said):
+    away = {"subject": "Jonas", "predicate": "Status", "value": "Urlaub" if "Urlaub" in said else "away"}
+    memory.remember(said, facts=[{**away, "valid_to": "2026-10-15"}])
+    memory.remember("Later: the tenth it was.", facts=[{**away, "valid_to": "2026-10-10"}])
+    assert said[:10] not in memory.digest()

@@ -132,6 +132,15 @@ def test_the_reply_names_what_is_no_longer_believed_and_the_call_that_keeps_both
     assert f'If both hold: review(id="{walk.id[-8:]}", verdict="both")' in told
 
 
+def test_a_value_is_not_told_in_part_where_the_reply_has_no_room(memory):
+    words = {"subject": "the web shop", "predicate": "database"}
+    memory.remember("The web shop uses Postgres 15.", facts=[{**words, "value": "Postgres 15"}])
+    done = memory.remember("Postgres 16.", facts=[{**words, "value": "Postgres 16", "replaces": "Postgres 15"}])
+    (told,) = re.findall(r'No longer believed: "([^"]*)"', reply(done))
+    whole = "the web shop: database: Postgres 15"
+    assert told == whole or (told.endswith("…") and whole.startswith(f"{told[:-1]} "))
+
+
 def test_what_is_replaced_by_name_is_told_without_that_call(memory, clock):
     memory.remember("Ana's ritual is tea.", facts=[TEA])
     done = memory.remember("A walk instead of tea.", facts=[{**WALK, "replaces": "tea"}])

@@ -212,8 +212,16 @@ def _tokens(text: str) -> float:
 
 
 def _fit(text: str, room: float) -> str:
+    """Return the beginning of a text that has at most so many tokens; one that is cut ends with a whole word, marked.
+
+    A part of a word may be another value: of "Postgres 15", "Postgres 1".
+    """
     spent = list(accumulate(map(_tokens, text)))
-    return text[: bisect_right(spent, room)]
+    if not spent or spent[-1] <= room:
+        return text
+    most = bisect_right(spent, room - _tokens("…"))
+    words = text[: most + 1].rpartition(" ")[0] or text[:most]
+    return f"{words}…" if words else ""
 
 
 def view_edge_change(change: EdgeChange, _: Request) -> Iterator[Block]:

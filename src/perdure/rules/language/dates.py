@@ -53,6 +53,7 @@ def _any_of(names: dict[str, int]) -> str:
 
 
 _MONTH_OF: Final = _number_names(_MONTHS)
+MONTH_NAMES: Final = frozenset(_MONTH_OF)
 _WEEKDAY_OF: Final = _number_names(_WEEKDAYS)
 _COUNTS: Final = {
     **{word: int(number) for word, number in NUMBER_WORDS.items() if number.isdecimal()},

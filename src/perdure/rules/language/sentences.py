@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from perdure.rules.language.words import STOP_WORDS, word_set
+from perdure.rules.language.dates import MONTH_NAMES
+from perdure.rules.language.words import MODALS, STOP_WORDS, word_set
 
 _END: Final = re.compile(
     r"""^[ \t]*```[^\n]*\n(?s:.*?)(?:^[ \t]*```[^\n]*$|\Z)  # a block of code is one piece
@@ -34,9 +35,9 @@ def sentences(text: str) -> list[tuple[int, int]]:
     """Return where each sentence starts and ends, in characters, without the white space around it.
 
     A sentence ends at ``.``, ``!`` or ``?`` before a space or the end, and at a line's end. A quote or bracket that
-    closes may stand between, unless a small letter follows. The mark of an abbreviation or an initial that more of the
-    sentence follows ("Dr. Ito", "No. 5", "J. Ito", "et al. (2019)") ends nothing. A fenced block of code counts as one
-    sentence. A text without any mark is one sentence, an empty one has none.
+    closes may stand between, unless a small letter follows. The mark of an abbreviation, an initial or a day that more
+    of the sentence follows ("Dr. Ito", "No. 5", "J. Ito", "et al. (2019)", "15. Oktober") ends nothing. A fenced block
+    of code counts as one sentence. A text without any mark is one sentence, an empty one has none.
     """
     found: list[tuple[int, int]] = []
     start = 0
@@ -53,24 +54,30 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _abbreviates(text: str, mark: int) -> bool:
-    """Return whether the full stop at a place belongs to an abbreviation or an initial, and the sentence goes on."""
+    """Return whether the full stop at a place belongs to an abbreviation, an initial or a day of a month."""
     before = text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark].split()
     word = before[-1].lstrip("([\"'“„") if before and not text[mark - 1].isspace() else ""
     initial = len(word) == 1 and word.isupper() and word != "I"
-    if not initial and word.lower() not in _ABBREVIATIONS:
+    day = word.isdecimal() and len(word) <= 2  # noqa: PLR2004  # digits
+    if not (initial or day) and word.lower() not in _ABBREVIATIONS:
         return False
     after = _NEXT_WORD.match(text, mark + 1)
     if after is None:
         return False
     following, digit, bracket = after.groups()
+    if day:  # "15. Oktober", but not "There were 15. May I ..."
+        return following is not None and following.lower() in MONTH_NAMES - MODALS
     if initial:  # "J. Ito", but not "Plan B. Then we left"
         return following is not None and following[0].isupper() and following.lower() not in STOP_WORDS
     low = word.lower()
-    if low in _TITLES or low in _INTRODUCING:
-        return True
     if low in _BEFORE_NUMBERS:
         return digit is not None
-    return bracket is not None or (following is not None and following[0].islower())
+    return (
+        low in _TITLES
+        or low in _INTRODUCING
+        or bracket is not None
+        or (following is not None and following[0].islower())
+    )
 
 
 def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
