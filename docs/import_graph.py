@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Set as AbstractSet
-from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "perdure"
@@ -33,16 +32,11 @@ def imports(source: Path = SOURCE) -> set[tuple[str, str]]:
     parts = {name for layer in LAYERS for name in layer}
     for path in source.rglob("*.py"):
         own = part_of(path.relative_to(source).parts[0].removesuffix(".py"))
-        for name in _imported(_parsed(path)):
+        for name in _imported(ast.parse(path.read_text("utf-8"))):
             other = part_of(name.split(".")[1]) if name.startswith("perdure.") else ""
             if own in parts and other in parts and own != other:
                 found.add((own, other))
     return found
-
-
-@cache
-def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
 
 
 def _imported(tree: ast.Module) -> list[str]:
@@ -61,7 +55,7 @@ def modules(source: Path = SOURCE) -> dict[str, set[str]]:
         ".".join(("perdure", *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__"): path
         for path in source.rglob("*.py")
     }
-    return {name: _needed(_parsed(path), paths.keys()) for name, path in paths.items()}
+    return {name: _needed(ast.parse(path.read_text("utf-8")), paths.keys()) for name, path in paths.items()}
 
 
 def _needed(tree: ast.Module, known: AbstractSet[str]) -> set[str]:
