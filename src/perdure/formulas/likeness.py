@@ -47,9 +47,6 @@ def jaccard(sets: TokenSets, i: NDArray[np.integer], j: NDArray[np.integer]) -> 
         sets: The sets.
         i: Positions of sets, [p].
         j: Positions of their partners, [p].
-
-    Returns:
-        float64 [p].
     """
     out = np.empty(len(i), np.float64)
     for start in range(0, len(i), _AT_ONCE):

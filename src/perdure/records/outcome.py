@@ -1,4 +1,4 @@
-"""What a verb that writes did to one memory, and facts that are claimed with it: nothing has to be guessed afterwards."""
+"""What a verb that writes did to one memory, and the facts that are claimed with it: nothing has to be guessed."""
 
 from __future__ import annotations
 

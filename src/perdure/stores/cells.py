@@ -72,13 +72,10 @@ class Cells:
         return cells
 
     def assign(self, vectors: Float32s | Int8s) -> CellNumbers:
-        """The nearest cell of each vector by cosine; the lower number on a tie.
+        """The nearest cell of each vector by cosine, uint16 [n]; the lower number on a tie.
 
         Args:
             vectors: float32 or int8 [n, d].
-
-        Returns:
-            uint16 [n].
         """
         self._check(vectors.shape[1:])
         out = np.empty(len(vectors), np.uint16)
@@ -88,17 +85,11 @@ class Cells:
         return out
 
     def probe(self, query: Float32s, probes: int = DEFAULT_PROBES) -> CellNumbers:
-        """The cells nearest to the query.
+        """The cells nearest to the query, uint16 [min(probes, count)], nearest first, ties by number.
 
         Args:
             query: float32 [d].
             probes: How many, 1 or more; all cells when there are fewer.
-
-        Returns:
-            uint16 [min(probes, count)], nearest first, ties by number.
-
-        Raises:
-            ValueError: The dimensions do not fit, or ``probes`` is below 1.
         """
         self._check(query.shape)
         if probes < 1:
@@ -166,9 +157,6 @@ class CellLists:
     Args:
         assignment: uint16 [n], the cell of each position.
         count: Number of cells.
-
-    Raises:
-        ValueError: A cell number is not below ``count``.
     """
 
     def __init__(self, assignment: CellNumbers, count: int) -> None:
@@ -206,13 +194,10 @@ class CellLists:
             self._sort()
 
     def positions(self, cells: CellNumbers) -> Positions:
-        """The rows in these cells.
+        """The rows in these cells, int64 [m], each once; ascending inside a cell, not overall.
 
         Args:
             cells: uint16 [p], each at most once.
-
-        Returns:
-            int64 [m], each row once; ascending inside a cell, not overall.
         """
         rows_by_cell, starts = self._lists
         mask = np.zeros(self._count, np.bool_)

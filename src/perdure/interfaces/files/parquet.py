@@ -154,11 +154,7 @@ def write_parquet(out: IO[bytes], lines: Iterable[Line]) -> None:
 
 
 def read_parquet(path: str, longest: int) -> Iterator[Line]:
-    """Yield the lines of an export again.
-
-    Args:
-        path: The file.
-        longest: The longest line that is read, in bytes.
+    """Yield the lines of an export again, none of them of more than ``longest`` bytes.
 
     Raises:
         InvalidInput: It is not a valid Parquet file, not an export, or needs too much memory.
