@@ -72,11 +72,7 @@ class Cells:
         return cells
 
     def assign(self, vectors: Float32s | Int8s) -> CellNumbers:
-        """The nearest cell of each vector by cosine, uint16 [n]; the lower number on a tie.
-
-        Args:
-            vectors: float32 or int8 [n, d].
-        """
+        """The nearest cell of each vector, float32 or int8 [n, d], by cosine, uint16 [n]; the lower number on a tie."""
         self._check(vectors.shape[1:])
         out = np.empty(len(vectors), np.uint16)
         for rows in self._blocks(len(vectors)):
@@ -85,12 +81,7 @@ class Cells:
         return out
 
     def probe(self, query: Float32s, probes: int = DEFAULT_PROBES) -> CellNumbers:
-        """The cells nearest to the query, uint16 [min(probes, count)], nearest first, ties by number.
-
-        Args:
-            query: float32 [d].
-            probes: How many, 1 or more; all cells when there are fewer.
-        """
+        """The ``probes`` cells nearest to a query, float32 [d], or all: uint16, nearest first, ties by number."""
         self._check(query.shape)
         if probes < 1:
             raise ValueError(f"probes must be 1 or more, not {probes}")
@@ -176,11 +167,7 @@ class CellLists:
         return self._cells.nbytes + sum(part.nbytes for part in self._lists)
 
     def extend(self, assignment: CellNumbers) -> None:
-        """Append rows: the first gets position ``len(self)``.
-
-        Args:
-            assignment: uint16 [m], the cell of each new row.
-        """
+        """Append rows by the cells that they are in, uint16 [m]: the first gets position ``len(self)``."""
         if len(assignment) and not 0 <= int(assignment.min()) <= int(assignment.max()) < self._count:
             raise ValueError(f"cell numbers must be from 0 to {self._count - 1}")
         rows = self._rows + len(assignment)
@@ -194,11 +181,7 @@ class CellLists:
             self._sort()
 
     def positions(self, cells: CellNumbers) -> Positions:
-        """The rows in these cells, int64 [m], each once; ascending inside a cell, not overall.
-
-        Args:
-            cells: uint16 [p], each at most once.
-        """
+        """The rows in cells, uint16 [p], each once: int64 [m], each once; ascending inside a cell, not overall."""
         rows_by_cell, starts = self._lists
         mask = np.zeros(self._count, np.bool_)
         mask[cells] = True

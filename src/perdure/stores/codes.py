@@ -36,13 +36,10 @@ _GROUP: Final = 3  # words whose set bits are added as uint8: 3 x 64 = 192 fits,
 
 
 def quantize(vectors: Float32s) -> Int8s:
-    """Round each vector to int8 [n, d] with its own scale: its largest magnitude becomes 127; a zero vector stays zero.
+    """Round vectors, float32 [n, d], to int8, each by its own scale: its largest magnitude becomes 127, zero stays.
 
     The scale is not kept, because cosine does not depend on it. At 384 dimensions a cosine typically moves by 0.0002,
     so only rows closer to each other than that, seen from the query, can change places.
-
-    Args:
-        vectors: float32 [n, d].
 
     Raises:
         ValueError: Not two-dimensional, or a value is not finite.
@@ -146,11 +143,7 @@ class Codes:
         return self._blocks.nbytes
 
     def extend(self, codes: Bits) -> None:
-        """Append rows: row 0 of ``codes`` gets position ``len(self)``.
-
-        Args:
-            codes: uint64 [m, W].
-        """
+        """Append rows, uint64 [m, W]: row 0 of ``codes`` gets position ``len(self)``."""
         if codes.ndim != 2 or codes.shape[1] != self.words or codes.dtype.kind != "u" or codes.itemsize != 8:  # noqa: PLR2004 - axes, bytes
             raise ValueError(f"expected uint64 [m, {self.words}], not {codes.dtype} {list(codes.shape)}")
         blocks = self._reserve(self._count + len(codes))
@@ -230,11 +223,7 @@ class Codes:
             yield start, blocks[block, :, : min(width, count - start)]
 
     def take(self, positions: Positions) -> Bits:
-        """The codes at these positions, uint64 [m, W], a copy.
-
-        Args:
-            positions: int64 [m], each from 0 to n-1.
-        """
+        """The codes at these positions, int64 [m], each from 0 to n-1: uint64 [m, W], a copy."""
         count = self._count
         _check_positions(positions, count)
         return np.ascontiguousarray(_gather(self._blocks, positions).T)
