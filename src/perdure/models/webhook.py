@@ -50,11 +50,7 @@ class Webhook(Posting):
 
 
 def secret_of(variable: str) -> bytes:
-    """Return the secret that an environment variable holds.
-
-    Raises:
-        WebhookError: It is not set, or cannot be read.
-    """
+    """Return the secret that an environment variable holds."""
     secret = os.environ.get(variable, "")
     if not secret:
         raise WebhookError(

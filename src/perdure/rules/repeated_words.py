@@ -25,11 +25,7 @@ def is_same_text(stored: str, given: str) -> bool:
 
 
 def merge_drafts(first: Draft, again: Draft, policy: Policy) -> Draft:
-    """Return a draft that stands for two of the same words: all tags, the later metadata, the higher importance.
-
-    Raises:
-        InvalidInput: Together they have more tags or metadata than the policy allows.
-    """
+    """Return a draft that stands for two of the same words: all tags, the later metadata, the higher importance."""
     return replace(
         first,
         tags=_tags(first.tags, again, policy),
@@ -45,9 +41,6 @@ def decide_merge(decisions: Decisions, identity: str, draft: Draft) -> None:
     Tags are added, keys of metadata are replaced by new ones, the higher importance and a pin count. Whose word it is
     stays: that somebody else says the same makes it neither more nor less trusted. The memory must be before the
     decisions.
-
-    Raises:
-        InvalidInput: Together they have more tags or metadata than the policy allows.
     """
     content, state, policy = decisions.records[identity].content, decisions.states[identity], decisions.policy
     tags, metadata = _tags(content.tags, draft, policy), _metadata(content.metadata, draft, policy)

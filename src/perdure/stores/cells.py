@@ -59,9 +59,6 @@ class Cells:
             sample: float32 or int8 [s, d]; fifty rows per cell or more are enough.
             count: Cells wanted, from 1 to 65,536 and at most ``s``.
             seed: Chooses the rows that the centres start from.
-
-        Raises:
-            ValueError: ``count`` is out of range, or the sample is not [s, d].
         """
         if sample.ndim != 2 or not 1 <= count <= min(len(sample), 1 << 16):  # noqa: PLR2004 - rows and dimensions
             raise ValueError(f"cannot make {count} cells from a sample of shape {list(sample.shape)}")
@@ -99,11 +96,7 @@ class Cells:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Read what :meth:`to_bytes` wrote.
-
-        Raises:
-            ValueError: Not such bytes, or cut short.
-        """
+        """Read what :meth:`to_bytes` wrote."""
         if len(data) < _HEADER.size:
             raise ValueError(f"{len(data)} bytes are too few for cells")
         magic, count, dimensions = _HEADER.unpack_from(data)

@@ -120,9 +120,6 @@ class Codes:
     again reserved after a growth (reserved, not touched, where the system maps pages lazily). ``dimensions`` are 1 to
     65,472, so that a distance fits 16 bits. Whoever loads many rows knows how many are ``expected``: without it the
     retired smaller copies can stay in the allocator's heap, 50 MB after a million rows.
-
-    Raises:
-        ValueError: ``dimensions`` is out of range.
     """
 
     def __init__(self, dimensions: int, expected: int = 0) -> None:

@@ -18,11 +18,7 @@ _UNPACKED, _PACKED = 2, 3  # fields of a page's header
 
 
 def unpacked_size(file: IO[bytes], column: Any) -> int:
-    """Return how many bytes the pages of a column, as pyarrow's ``ColumnChunkMetaData`` has them, unpack to.
-
-    Raises:
-        ValueError: There are no such pages.
-    """
+    """Return how many bytes the pages of a column, as pyarrow's ``ColumnChunkMetaData`` has them, unpack to."""
     begin = column.data_page_offset
     if column.has_dictionary_page and column.dictionary_page_offset is not None:
         begin = min(begin, column.dictionary_page_offset)
