@@ -123,11 +123,7 @@ def _store(url: str | os.PathLike[str], policy: Policy, warn: Warner, *, create:
 
 
 def _refuse_unfinished(store: Store) -> Store:
-    """Return a store; one that a copy or an import has not filled yet is closed and refused.
-
-    Raises:
-        StoreUnfinished: It holds a part of another store.
-    """
+    """Return a store; one that a copy or an import has not filled yet is closed and refused."""
     work = ""
     with suppress(StoreError):  # a table that cannot be read is for a check to tell, and for a repair
         work = store.unfinished()

@@ -84,7 +84,7 @@ def apply_review(
     grade: ArrayLike,
     weights: Sequence[float] = DEFAULT_WEIGHTS,
 ) -> tuple[Array, Array]:
-    """Return stability and difficulty after one more review.
+    """Return stability (0.001 to 36,500 days) and difficulty (1 to 10), shape [n], after one more review.
 
     A lapse ("again") never raises stability; any other grade never lowers it. A review less than a day after the last
     one follows the formula for the same day, which asks neither for retention nor for difficulty.
@@ -95,9 +95,6 @@ def apply_review(
         days: Since the last review, fractions count, shape [n].
         grade: 1 again, 2 hard, 3 good, 4 easy, shape [n]; what is outside counts as the nearest of them.
         weights: 21 numbers.
-
-    Returns:
-        Stability (0.001 to 36,500 days) and difficulty (1 to 10), shape [n].
     """
     old = np.clip(np.asarray(stability, dtype=np.float64), *STABILITY_BOUNDS)
     hardness = np.clip(np.asarray(difficulty, dtype=np.float64), *DIFFICULTY_BOUNDS)

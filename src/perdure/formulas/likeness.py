@@ -41,16 +41,7 @@ class TokenSets:
 
 
 def jaccard(sets: TokenSets, i: NDArray[np.integer], j: NDArray[np.integer]) -> Array:
-    """Return the share of tokens that two sets have in common, 0 to 1, for many pairs; 0 where both are empty.
-
-    Args:
-        sets: The sets.
-        i: Positions of sets, [p].
-        j: Positions of their partners, [p].
-
-    Returns:
-        float64 [p].
-    """
+    """Return the share of tokens that sets i and j have in common, 0 to 1, float64 [p]; 0 where both are empty."""
     out = np.empty(len(i), np.float64)
     for start in range(0, len(i), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
@@ -79,13 +70,7 @@ def _keys(sets: TokenSets, rows: NDArray[np.int64], kinds: int) -> NDArray[np.in
 
 
 def combine(cosine: ArrayLike, overlap: ArrayLike, content_weight: float = CONTENT_WEIGHT) -> Array:
-    """Return (1 - w) * cosine + w * overlap, shape [p].
-
-    Args:
-        cosine: -1 to 1, shape [p].
-        overlap: 0 to 1, shape [p].
-        content_weight: w, 0 to 1.
-    """
+    """Return (1 - w) * cosine + w * overlap, shape [p], for a w from 0 to 1."""
     meaning, words = np.asarray(cosine, dtype=np.float64), np.asarray(overlap, dtype=np.float64)
     return np.asarray((1.0 - content_weight) * meaning + content_weight * words, dtype=np.float64)
 

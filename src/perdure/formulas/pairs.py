@@ -92,13 +92,7 @@ def similar_pairs(
 
 
 def cosines(vectors: Vectors, i: NDArray[np.integer], j: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Return the cosines of given pairs of rows, float32 [p]; 0 where a row is zero.
-
-    Args:
-        vectors: float32 or int8 [n, d].
-        i: Positions of rows, [p].
-        j: Positions of their partners, [p].
-    """
+    """Return the cosines of rows i and j [p] of float32 or int8 vectors [n, d], float32 [p]; 0 where a row is zero."""
     used, places = np.unique(np.concatenate([i, j]), return_inverse=True)
     rows, _ = _unit_rows(vectors[used])
     return _row_cosines(rows, places[: len(i)], places[len(i) :])

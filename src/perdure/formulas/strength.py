@@ -114,7 +114,7 @@ class StrengthCurve:
 def reinforce_strength(
     strength: ArrayLike, level: ArrayLike, importance: ArrayLike, amount: ArrayLike, parameters: Parameters
 ) -> tuple[Array, Array]:
-    """Return strength and level after a reinforcement.
+    """Return strength and level, shape [n], after a reinforcement, to be stored with a new anchor.
 
     The level rises by amount * unit * max(0.2, 1 + (importance - 0.5) * weight), at most to its bound. Strength rises
     to what that level is worth, by at most ``max_step``. A cap never lowers what is above it already.
@@ -125,9 +125,6 @@ def reinforce_strength(
         importance: 0 to 1, shape [n].
         amount: How much to strengthen, 0 or more; below 0 counts as 0.
         parameters: As for the curve.
-
-    Returns:
-        The new strength and level, shape [n], to be stored with a new anchor.
     """
     old, energy, keys = _floats(strength), _floats(level), parameters
     weighted = 1.0 + (_floats(importance) - _MIDDLE) * keys.reinforcement_importance_weight

@@ -120,13 +120,10 @@ def value_at_start(
 
 
 def uniqueness(cosines: Iterable[float]) -> float:
-    """Return 1 - mean cosine to the five nearest other memories, 0 to 1.
+    """Return 1 - mean cosine to the five nearest other memories: 1 for a memory alone, 0 for a copy of another one.
 
     Args:
         cosines: Cosines to other memories, any number; the five highest count.
-
-    Returns:
-        1 for a memory alone, 0 for a copy of another one.
     """
     near = sorted(cosines, reverse=True)[:UNIQUENESS_NEIGHBOURS]
     if not near:

@@ -209,9 +209,6 @@ def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledg
     """Return the extension with what a knowledge file says; no database is opened, and no tree is looked at.
 
     Relative paths in it start in ``folder``.
-
-    Raises:
-        PolicyError: Something in it is refused; all faults are listed.
     """
     found, predicates = authorities_from(data, name), predicates_from(data, name)
     if not found:

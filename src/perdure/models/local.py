@@ -63,11 +63,7 @@ class LocalEmbedder:
 
     @property
     def space(self) -> Space:
-        """The identity of this model's vectors; does not load the model.
-
-        Raises:
-            EmbedderError: The package with the weights is missing, or the file that was named.
-        """
+        """The identity of this model's vectors; does not load the model."""
         weights = self._chosen_weights()
         return Space(weights.model, DIMENSIONS, f"{weights.sha256[:12]}-mean-{MAX_TOKENS}-wordpiece1")
 

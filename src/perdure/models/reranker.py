@@ -31,11 +31,7 @@ class EndpointReranker:
         self._post = Posting(base_url, _ENDPOINT, key_variable=key_variable, timeout=timeout, pause=pause)
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return how well each text answers a question, in the order of the texts; the scale is the model's own.
-
-        Raises:
-            ModelError: The key is missing, the server cannot be reached or refuses, or its reply is wrong.
-        """
+        """Return how well each text answers a question, in the order of the texts; the scale is the model's own."""
         sent = [without_lone_surrogates(text[:_LONGEST_TEXT]) for text in texts]
         request = {"model": self._model, "query": without_lone_surrogates(question), "documents": sent}
         scores = self._scores(self._post.listed(request, "results"))

@@ -92,11 +92,7 @@ class SpaceOnFirstUse:
 
     @property
     def space(self) -> Space:
-        """The identity of the vectors.
-
-        Raises:
-            EmbedderError: No vector has been made yet and no dimensions were given.
-        """
+        """The identity of the vectors."""
         if self._dimensions is None:
             raise EmbedderError(
                 f"The dimensions of {self._model} are not known before its first vector.",

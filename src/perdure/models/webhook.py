@@ -32,22 +32,14 @@ class Webhook(Posting):
         self._secret_variable, self._clock = secret_variable, clock
 
     def send(self, content: Mapping[str, Any]) -> None:
-        """Send some content, which has an ``id``; what is answered is not looked at.
-
-        Raises:
-            WebhookError: It was not taken.
-        """
+        """Send some content, which has an ``id``; what is answered is not looked at."""
         try:
             self(content)
         except RefusedError as error:
             raise error.failure from error
 
     def signature(self, body: bytes) -> Mapping[str, str]:
-        """Return the headers by which the receiver knows the sender.
-
-        Raises:
-            WebhookError: The secret is not set, or cannot be read.
-        """
+        """Return the headers by which the receiver knows the sender."""
         if not self._secret_variable:
             return {}
         at = str(self._clock() // 1000)
@@ -58,11 +50,7 @@ class Webhook(Posting):
 
 
 def secret_of(variable: str) -> bytes:
-    """Return the secret that an environment variable holds.
-
-    Raises:
-        WebhookError: It is not set, or cannot be read.
-    """
+    """Return the secret that an environment variable holds."""
     secret = os.environ.get(variable, "")
     if not secret:
         raise WebhookError(

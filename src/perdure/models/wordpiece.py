@@ -39,9 +39,6 @@ class WordPiece:
     """The uncased BERT tokenizer. Safe to share between threads.
 
     Special tokens in a text, such as ``[SEP]``, are plain text: what a user writes cannot steer the model.
-
-    Raises:
-        EmbedderError: The vocabulary file is missing or damaged.
     """
 
     def __init__(self, vocabulary: Path | None = None) -> None:

@@ -55,11 +55,7 @@ class Extension(Generic[Ctx_contra]):
         return ()
 
     def take(self, _ctx: Ctx_contra, _decisions: Decisions, _handed: Sequence[HandedClaims], /) -> ClaimResult:
-        """Decide what becomes of facts that a caller hands over, and of those that rest on what it replaces.
-
-        Raises:
-            InvalidInput: A claim names nobody or several, or two contradict each other.
-        """
+        """Decide what becomes of facts that a caller hands over, and of those that rest on what it replaces."""
         return ClaimResult()
 
     def near(
@@ -154,11 +150,7 @@ class Extension(Generic[Ctx_contra]):
         return []
 
     def about(self, _ctx: Ctx_contra, _namespace: str, name: str, /) -> Subject:
-        """Return what is known of somebody or something, and the memories that are about them, name them or are theirs.
-
-        Raises:
-            NotFound, InvalidInput: Nothing names them, or several are called that.
-        """
+        """Return what is known of somebody or something, and the memories that are about them, name them, or theirs."""
         raise NotFound(f"Nothing here tells whom {name!r} means.", remedy="Select memories by id, tag or session.")
 
     def orphans(

@@ -172,11 +172,7 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
 
 
 def readiness(ctx: Context) -> Readiness:
-    """Return whether the store can serve, and for how long the oldest due move has been waiting for a sweep.
-
-    Raises:
-        StoreError: It cannot; the subclass says why.
-    """
+    """Return whether the store can serve, and for how long the oldest due move has been waiting for a sweep."""
     health, now = ctx.store.health(), ctx.clock()
     waiting = ctx.store.overdue_namespaces(now)
     since = min((one.overdue for one in waiting if one.overdue is not None), default=now)

@@ -34,11 +34,7 @@ def tell_redacted(ctx: Context, names: Iterable[str]) -> None:
 def read_after(ctx: Context, operation: str | None, read: Callable[[], T], otherwise: T) -> T:
     """Return what a reply tells beside what an operation stored; where it cannot be read, a warning says so.
 
-    Args:
-        ctx: Who is warned.
-        operation: What was stored; None for nothing: then a failure is the call's.
-        read: Reads it.
-        otherwise: What the reply says instead.
+    Where nothing was stored, a failure is the call's; else the reply says ``otherwise`` instead.
     """
     try:
         return read()

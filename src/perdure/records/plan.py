@@ -169,11 +169,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Plan:
-        """Return the plan that ``to_json`` described.
-
-        Raises:
-            InvalidInput: The data is no such description.
-        """
+        """Return the plan that ``to_json`` described."""
         try:
             texts = {name: _check_type(data[name], str) for name in _TEXTS}
             undoes = data["undoes"]

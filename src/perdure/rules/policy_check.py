@@ -24,8 +24,7 @@ _ROUNDING: Final = 1e-9
 def policy_from(data: Mapping[str, Any] | None) -> Policy:
     """Return the policy that plain data (a parsed TOML file or a dict) describes.
 
-    Args:
-        data: ``{"preset": ..., "section": {"key": value}}``; missing keys take the preset's value.
+    What ``{"preset": ..., "section": {"key": value}}`` leaves out takes the preset's value.
 
     Raises:
         PolicyError: One or more keys are unknown, of the wrong type, out of bounds, or contradict each other.

@@ -25,6 +25,7 @@ def is_same_text(stored: str, given: str) -> bool:
 
 
 def merge_drafts(first: Draft, again: Draft, policy: Policy) -> Draft:
+<<<<<<< HEAD
     """Return a draft that stands for two of the same words: all tags, the later metadata, the higher importance.
 
     It has the first one's key, or the later one's where that has none.
@@ -32,6 +33,9 @@ def merge_drafts(first: Draft, again: Draft, policy: Policy) -> Draft:
     Raises:
         InvalidInput: Together they have more tags or metadata than the policy allows.
     """
+=======
+    """Return a draft that stands for two of the same words: all tags, the later metadata, the higher importance."""
+>>>>>>> lean
     return replace(
         first,
         key=again.key if first.key is None else first.key,
@@ -48,9 +52,6 @@ def decide_merge(decisions: Decisions, identity: str, draft: Draft) -> None:
     Tags are added, keys of metadata are replaced by new ones, the higher importance and a pin count. Whose word it is
     stays: that somebody else says the same makes it neither more nor less trusted. The memory must be before the
     decisions.
-
-    Raises:
-        InvalidInput: Together they have more tags or metadata than the policy allows.
     """
     content, state, policy = decisions.records[identity].content, decisions.states[identity], decisions.policy
     tags, metadata = _tags(content.tags, draft, policy), _metadata(content.metadata, draft, policy)

@@ -44,9 +44,8 @@ _STEMS: Final = ("ignor", "disregard", "forg", "overrid", "bypass")  # one of th
 def trust_of(role: str | None, source: str | None = None) -> Trust:
     """Return whose word a message is.
 
-    Args:
-        role: user, assistant, or another; a role that is not known is a tool's or a stranger's.
-        source: Where it comes from; a web address and ``tool:...`` are others' words whoever passes them on.
+    A role that is not known is a tool's or a stranger's. A web address and ``tool:...`` are others' words whoever
+    passes them on.
     """
     by_role = _ROLES.get(str(role or "user").strip().lower(), Trust.EXTERNAL)
     place = str(source or "").strip()

@@ -59,9 +59,6 @@ class Cells:
             sample: float32 or int8 [s, d]; fifty rows per cell or more are enough.
             count: Cells wanted, from 1 to 65,536 and at most ``s``.
             seed: Chooses the rows that the centres start from.
-
-        Raises:
-            ValueError: ``count`` is out of range, or the sample is not [s, d].
         """
         if sample.ndim != 2 or not 1 <= count <= min(len(sample), 1 << 16):  # noqa: PLR2004 - rows and dimensions
             raise ValueError(f"cannot make {count} cells from a sample of shape {list(sample.shape)}")
@@ -72,14 +69,7 @@ class Cells:
         return cells
 
     def assign(self, vectors: Float32s | Int8s) -> CellNumbers:
-        """The nearest cell of each vector by cosine; the lower number on a tie.
-
-        Args:
-            vectors: float32 or int8 [n, d].
-
-        Returns:
-            uint16 [n].
-        """
+        """The nearest cell of each vector, float32 or int8 [n, d], by cosine, uint16 [n]; the lower number on a tie."""
         self._check(vectors.shape[1:])
         out = np.empty(len(vectors), np.uint16)
         for rows in self._blocks(len(vectors)):
@@ -88,18 +78,7 @@ class Cells:
         return out
 
     def probe(self, query: Float32s, probes: int = DEFAULT_PROBES) -> CellNumbers:
-        """The cells nearest to the query.
-
-        Args:
-            query: float32 [d].
-            probes: How many, 1 or more; all cells when there are fewer.
-
-        Returns:
-            uint16 [min(probes, count)], nearest first, ties by number.
-
-        Raises:
-            ValueError: The dimensions do not fit, or ``probes`` is below 1.
-        """
+        """The ``probes`` cells nearest to a query, float32 [d], or all: uint16, nearest first, ties by number."""
         self._check(query.shape)
         if probes < 1:
             raise ValueError(f"probes must be 1 or more, not {probes}")
@@ -117,11 +96,7 @@ class Cells:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Read what :meth:`to_bytes` wrote.
-
-        Raises:
-            ValueError: Not such bytes, or cut short.
-        """
+        """Read what :meth:`to_bytes` wrote."""
         if len(data) < _HEADER.size:
             raise ValueError(f"{len(data)} bytes are too few for cells")
         magic, count, dimensions = _HEADER.unpack_from(data)
@@ -166,9 +141,6 @@ class CellLists:
     Args:
         assignment: uint16 [n], the cell of each position.
         count: Number of cells.
-
-    Raises:
-        ValueError: A cell number is not below ``count``.
     """
 
     def __init__(self, assignment: CellNumbers, count: int) -> None:
@@ -188,11 +160,7 @@ class CellLists:
         return self._cells.nbytes + sum(part.nbytes for part in self._lists)
 
     def extend(self, assignment: CellNumbers) -> None:
-        """Append rows: the first gets position ``len(self)``.
-
-        Args:
-            assignment: uint16 [m], the cell of each new row.
-        """
+        """Append rows by the cells that they are in, uint16 [m]: the first gets position ``len(self)``."""
         if len(assignment) and not 0 <= int(assignment.min()) <= int(assignment.max()) < self._count:
             raise ValueError(f"cell numbers must be from 0 to {self._count - 1}")
         rows = self._rows + len(assignment)
@@ -206,14 +174,7 @@ class CellLists:
             self._sort()
 
     def positions(self, cells: CellNumbers) -> Positions:
-        """The rows in these cells.
-
-        Args:
-            cells: uint16 [p], each at most once.
-
-        Returns:
-            int64 [m], each row once; ascending inside a cell, not overall.
-        """
+        """The rows in cells, uint16 [p], each once: int64 [m], each once; ascending inside a cell, not overall."""
         rows_by_cell, starts = self._lists
         mask = np.zeros(self._count, np.bool_)
         mask[cells] = True

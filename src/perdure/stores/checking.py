@@ -49,12 +49,7 @@ class NamespaceView(Protocol):
 
 
 def broken_rules(count: Callable[[str], int], rules: Mapping[str, str]) -> Iterator[Fault]:
-    """Yield what is wrong between the tables.
-
-    Args:
-        count: Runs a statement that counts.
-        rules: Statement -> what it counts.
-    """
+    """Yield what is wrong between the tables."""
     for name, rule in rules.items():
         if number := count(name):
             yield Fault("rule", f"{number} {rule}.", columns=(name,))

@@ -36,16 +36,10 @@ _GROUP: Final = 3  # words whose set bits are added as uint8: 3 x 64 = 192 fits,
 
 
 def quantize(vectors: Float32s) -> Int8s:
-    """Round each vector to int8 with its own scale: its largest magnitude becomes 127.
+    """Round vectors, float32 [n, d], to int8, each by its own scale: its largest magnitude becomes 127, zero stays.
 
     The scale is not kept, because cosine does not depend on it. At 384 dimensions a cosine typically moves by 0.0002,
     so only rows closer to each other than that, seen from the query, can change places.
-
-    Args:
-        vectors: float32 [n, d].
-
-    Returns:
-        int8 [n, d], from -127 to 127. A zero vector stays zero.
 
     Raises:
         ValueError: Not two-dimensional, or a value is not finite.
@@ -96,15 +90,12 @@ def lengths_of(quantized: Int8s) -> Float32s:
 
 
 def similarities(query: Float32s, quantized: Int8s, lengths: Float32s | None = None) -> Float32s:
-    """Cosine of the query with each int8 row.
+    """Cosine of the query with each int8 row, float32 [m]; 0 where the row or the query is a zero vector.
 
     Args:
         query: float32 [d], any length but zero.
         quantized: int8 [m, d].
         lengths: What :func:`lengths_of` says of the rows, float32 [m], where it is known.
-
-    Returns:
-        float32 [m], from -1 to 1; 0 where the row or the query is a zero vector.
     """
     _check_matrix(quantized)
     if query.shape != (quantized.shape[1],):
@@ -124,17 +115,11 @@ def similarities(query: Float32s, quantized: Int8s, lengths: Float32s | None = N
 class Codes:
     """Codes at positions 0 .. n-1, appended only; the owner removes a row with a mask.
 
-    Rows are stored word by word inside blocks, uint64 [blocks, W, rows per block], so that a scan works on long runs
-    of the same word. Memory: W * 8 bytes per row, 48 MB for a million rows of 384 dimensions, and at worst half as
-    much again reserved after a growth (reserved, not touched, where the system maps pages lazily).
-
-    Args:
-        dimensions: Values per vector, 1 .. 65,472 (so that a distance fits 16 bits).
-        expected: Rows to reserve. Whoever loads many rows knows how many: without it the retired smaller copies
-            can stay in the allocator's heap, 50 MB after a million rows.
-
-    Raises:
-        ValueError: ``dimensions`` is out of range.
+    Rows are stored word by word inside blocks, uint64 [blocks, W, rows per block], so that a scan works on long runs of
+    the same word. Memory: W * 8 bytes per row, 48 MB for a million rows of 384 dimensions, and at worst half as much
+    again reserved after a growth (reserved, not touched, where the system maps pages lazily). ``dimensions`` are 1 to
+    65,472, so that a distance fits 16 bits. Whoever loads many rows knows how many are ``expected``: without it the
+    retired smaller copies can stay in the allocator's heap, 50 MB after a million rows.
     """
 
     def __init__(self, dimensions: int, expected: int = 0) -> None:
@@ -155,11 +140,7 @@ class Codes:
         return self._blocks.nbytes
 
     def extend(self, codes: Bits) -> None:
-        """Append rows: row 0 of ``codes`` gets position ``len(self)``.
-
-        Args:
-            codes: uint64 [m, W].
-        """
+        """Append rows, uint64 [m, W]: row 0 of ``codes`` gets position ``len(self)``."""
         if codes.ndim != 2 or codes.shape[1] != self.words or codes.dtype.kind != "u" or codes.itemsize != 8:  # noqa: PLR2004 - axes, bytes
             raise ValueError(f"expected uint64 [m, {self.words}], not {codes.dtype} {list(codes.shape)}")
         blocks = self._reserve(self._count + len(codes))
@@ -184,9 +165,6 @@ class Codes:
 
         Returns:
             int64 [<= k] positions by ascending distance, ties by position. Fewer when fewer rows are left.
-
-        Raises:
-            ValueError: Wrong shape of ``code`` or ``mask``, or negative ``k``.
         """
         count = self._count
         self._check(code, k, mask, count)
@@ -220,13 +198,6 @@ class Codes:
             positions: int64 [m], each from 0 to n-1 and at most once, in any order.
             k: How many at most, 0 or more.
             mask: bool [n] over all rows; rows that are False are never returned.
-
-        Returns:
-            int64 [<= k] positions by ascending distance, ties by position.
-
-        Raises:
-            ValueError: Wrong shape of ``code`` or ``mask``, or negative ``k``.
-            IndexError: A position is not one of this index's rows.
         """
         count = self._count
         self._check(code, k, mask, count)
@@ -249,14 +220,7 @@ class Codes:
             yield start, blocks[block, :, : min(width, count - start)]
 
     def take(self, positions: Positions) -> Bits:
-        """The codes at these positions.
-
-        Args:
-            positions: int64 [m], each from 0 to n-1.
-
-        Returns:
-            uint64 [m, W], a copy.
-        """
+        """The codes at these positions, int64 [m], each from 0 to n-1: uint64 [m, W], a copy."""
         count = self._count
         _check_positions(positions, count)
         return np.ascontiguousarray(_gather(self._blocks, positions).T)

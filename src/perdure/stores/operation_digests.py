@@ -33,9 +33,7 @@ def renew_digests(session: Session, operations: Sequence[str]) -> None:
 def altered_operations(session: Session, after: int) -> tuple[list[Row], int, int | None]:
     """Return the operations of the next page that are not as they were written, and where the page after it begins.
 
-    Args:
-        session: Of the namespace.
-        after: The number of the last operation of the page before; -1 for the first page.
+    ``after`` is the number of the last operation of the page before; -1 for the first page.
 
     Returns:
         The altered ones, how many were looked at, and the number of the last one; None for it on the last page.

@@ -21,11 +21,7 @@ def pack_text(text: str) -> tuple[str, bytes | None]:
 
 
 def unpacked(text: str, data: bytes | None) -> str:
-    """Return the whole text from both columns.
-
-    Raises:
-        ValueError: The packed column is damaged.
-    """
+    """Return the whole text from both columns."""
     if data is None:
         return text
     try:

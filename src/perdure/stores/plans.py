@@ -47,11 +47,7 @@ class PlanWriter(ABC):
         self._spaces: dict[str, int] = {}
 
     def write_all(self) -> None:
-        """Write the plan's changes in their order.
-
-        Raises:
-            StoreError: A change is none that a plan can make.
-        """
+        """Write the plan's changes in their order."""
         for shape, changes in groupby(self.plan.changes, key=shape_of):
             self._write(shape, list(changes))
 

@@ -76,11 +76,7 @@ class SqlDocuments:
 
     @contextmanager
     def naming_damage(self, plan: Plan) -> Iterator[None]:
-        """Where a plan conflicts because a document that it stores is there and cannot be read, say so instead.
-
-        Raises:
-            StoreDamaged: It is; the plan was made without it.
-        """
+        """Where a plan conflicts because a document that it stores is there and cannot be read, say so instead."""
         try:
             yield
         except ConflictError:

@@ -45,12 +45,7 @@ def row_repairs(
 ) -> list[Change]:
     """Return the changes that make some memories what the journal says, as far as it says it.
 
-    Args:
-        session: Of the namespace.
-        namespace: Its name.
-        ids: Memories, or other things with documents, that a check found wrong.
-        operation: The id of the operation that will write the changes.
-        sources: What it goes by besides the journal.
+    ``ids`` are memories, or other things with documents, that a check found wrong.
     """
     expected = expected_of_ids(session, namespace, list(ids), [])
     candidates = _stored_after(session, expected, sources.doubted) if sources.doubted else list(ids)

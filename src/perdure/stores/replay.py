@@ -178,15 +178,7 @@ class Expected:
 def wrong_columns(
     expected: Expected, record: Record, space: str, vector: bytes | None, key: str | None
 ) -> dict[str, list[str]]:
-    """Return part -> the columns of a memory that are not what the journal says.
-
-    Args:
-        expected: What the journal says.
-        record: What is stored.
-        space: The embedding space that searches use.
-        vector: The int8 vector that is stored in it, if there is one.
-        key: The memory's idempotency key, if it has one.
-    """
+    """Return part -> the columns of a memory that are not what the journal says."""
     row = expected.row  # members of enumerations equal their texts
     state = [n for n, v in zip(_COMPARED, _compared(record.state), strict=True) if n in row and v != row[n]]
     content = [name for name in _CONTENT if not _fits(expected, name, getattr(record.content, name))]
@@ -206,12 +198,6 @@ def surely_agrees(expected: Expected, values: Sequence[Any], space: str, vector:
 
     It is judged from the row as it stands, which takes a third of the time of :func:`wrong_columns`. False also where
     the journal does not say all of it, or says it as digests of a whole row: that takes the closer look.
-
-    Args:
-        expected: What the journal says.
-        values: The row.
-        space: The embedding space that searches use.
-        vector: The int8 vector that is stored in it, if there is one.
     """
     if expected.anchor is not None or expected.erased or not expected.exists or type(values[_HELD]) not in _SWITCHES:
         return False

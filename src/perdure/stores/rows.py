@@ -96,9 +96,6 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
     Content is text, tags, source, task, metadata, shown, packed.
 
     Tags and metadata may be JSON text or what it stands for, as the store's driver returns them.
-
-    Raises:
-        StoreDamaged: The row holds something else than was written.
     """
     identity, op, session, turn, speaker = values[:5]
     states = len(STATE_COLUMNS)

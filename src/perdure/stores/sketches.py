@@ -79,9 +79,7 @@ class Sketches:
     def likely(self, queries: Float32s, mask: Mask | None) -> Iterator[Positions]:
         """Yield for each query its likely neighbours, some 72, by position; all rows where there are few.
 
-        Args:
-            queries: float32 [q, d].
-            mask: bool [n]; rows that are False are left out.
+        The vectors are float32 [q, d]; rows whose ``mask``, bool [n], is False are left out.
         """
         allowed = np.arange(self._count) if mask is None else np.flatnonzero(mask)
         if len(allowed) <= _LIKELY:

@@ -369,11 +369,7 @@ class SqlStore(ABC):
 
 
 def _add_space(session: Session, space: Space, *, activate: bool) -> None:
-    """Make a space known and, if none is active or ``activate`` says so, the one that searches use.
-
-    Raises:
-        SpaceMismatch: Another space is active, and ``activate`` is False.
-    """
+    """Make a space known, and the one that searches use if none is active or ``activate`` says so; else refuse it."""
     found = reading.active_space(session)
     if found is not None and found[1] != space and not activate:
         raise SpaceMismatch(

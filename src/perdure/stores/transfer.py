@@ -70,11 +70,7 @@ def place(part: str, after: Cursor | None) -> dict[str, int | str]:
 
 
 def line_of(part: str, values: Sequence[Any]) -> tuple[Cursor, Line]:
-    """Return a row as its place and its plain data, from what the store's statement gives.
-
-    Raises:
-        StoreDamaged: The row holds something else than was written.
-    """
+    """Return a row as its place and its plain data, from what the store's statement gives."""
     keys = len(_KEYS[part])
     try:
         row = _plain_row(part, keys, values)

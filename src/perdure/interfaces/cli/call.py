@@ -96,9 +96,8 @@ class Call:
     def memory(self, *, create: bool = False, lasting: bool = False) -> Iterator[Memory]:
         """Open the store for the length of a block; warnings about the embedder are printed, each once.
 
-        Args:
-            create: Make a store that is not there; without it, it is an error.
-            lasting: The block goes on until it is stopped: the time limit is that of each of its calls, not of all.
+        With ``create`` a store that is not there is made. A ``lasting`` block goes on until it is stopped: the time
+        limit is that of each of its calls, not of all.
         """
         with short_warnings(), within(None if lasting else self.timeout), self._opened(create=create) as memory:
             yield memory if self.timeout is None else memory.within(self.timeout)

@@ -126,8 +126,7 @@ _CODE: Final = re.compile("``(\\w+)``")
 def verb_commands(steps: Mapping[str, Step]) -> Iterator[tuple[str, LazyCommand]]:
     """Yield the command of each verb, with the group that its name of two words begins with, or nothing.
 
-    Args:
-        steps: Verb -> what its command does besides, for verbs whose declaration is not enough.
+    ``steps`` has what the command of a verb does besides, where the declaration is not enough.
     """
     for declared in VERBS.values():
         step = steps.get(declared.name)

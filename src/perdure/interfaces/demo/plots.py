@@ -38,14 +38,7 @@ def page(
     thresholds: Mapping[str, float],
     reversals: Sequence[str] = (),
 ) -> str:
-    """Return the HTML page.
-
-    Args:
-        values: Label -> (day, value from 0 to 1).
-        tiers: (day, tier -> memories), one for each day.
-        thresholds: Label -> value at which a dashed line is drawn.
-        reversals: A sentence for each decision that was reversed.
-    """
+    """Return the HTML page of values by day, 0 to 1, of memories by tier, and of the decisions that were reversed."""
     start, end = tiers[0][0], tiers[-1][0]
     lines = "".join(
         _line(series, start, end, COLOURS[i % len(COLOURS)], label) for i, (label, series) in enumerate(values.items())

@@ -49,11 +49,7 @@ _BY_SUFFIX: Final = {
 
 
 def find_files(paths: Sequence[str]) -> list[str]:
-    """Return the files that paths stand for, each once: a folder stands for all ``*.jsonl``, ``*.md``, ``*.txt`` in it.
-
-    Raises:
-        NotFound: There is no such file, or a folder has none.
-    """
+    """Return the files that paths stand for, each once: a folder for all ``*.jsonl``, ``*.md``, ``*.txt`` in it."""
     found: list[str] = []
     for path in paths:
         if path == STANDARD_INPUT or not Path(path).is_dir():

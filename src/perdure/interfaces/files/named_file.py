@@ -18,10 +18,6 @@ def open_named(path: str | Path) -> IO[bytes]:
     """Open a file to read.
 
     Any other pipe than the shell's, or a device, might keep whoever reads it waiting, or never end.
-
-    Raises:
-        InvalidInput: It is a pipe or a device.
-        OSError: It cannot be opened.
     """
     if is_shells_pipe(path):
         return Path(path).open("rb")

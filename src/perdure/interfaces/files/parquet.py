@@ -18,11 +18,7 @@ _UNPACKED, _PACKED = 2, 3  # fields of a page's header
 
 
 def unpacked_size(file: IO[bytes], column: Any) -> int:
-    """Return how many bytes the pages of a column, as pyarrow's ``ColumnChunkMetaData`` has them, unpack to.
-
-    Raises:
-        ValueError: There are no such pages.
-    """
+    """Return how many bytes the pages of a column, as pyarrow's ``ColumnChunkMetaData`` has them, unpack to."""
     begin = column.data_page_offset
     if column.has_dictionary_page and column.dictionary_page_offset is not None:
         begin = min(begin, column.dictionary_page_offset)
@@ -154,11 +150,7 @@ def write_parquet(out: IO[bytes], lines: Iterable[Line]) -> None:
 
 
 def read_parquet(path: str, longest: int) -> Iterator[Line]:
-    """Yield the lines of an export again.
-
-    Args:
-        path: The file.
-        longest: The longest line that is read, in bytes.
+    """Yield the lines of an export again, none of them of more than ``longest`` bytes.
 
     Raises:
         InvalidInput: It is not a valid Parquet file, not an export, or needs too much memory.

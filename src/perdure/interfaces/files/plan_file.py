@@ -21,12 +21,7 @@ _REMEDY: Final = "Make it again, for example with `perdure plan sweep -o FILE`."
 
 
 def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
-    """Write plans to a file, which appears under its name only when it is whole, readable by its owner alone.
-
-    Raises:
-        InvalidInput: A file is there.
-        DiskFull: It could not be written.
-    """
+    """Write plans to a file, which appears under its name only when it is whole, readable by its owner alone."""
     file = Path(path)
     check_target(file, force=force)
     documents = [plan.to_json() for plan in plans]
@@ -46,12 +41,7 @@ def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
 
 
 def read(path: str) -> list[Plan]:
-    """Return the plans of a file.
-
-    Raises:
-        NotFound: There is no such file.
-        InvalidInput: It is not a file of plans, or it was edited.
-    """
+    """Return the plans of a file."""
     data = _read_json(Path(path))
     if not isinstance(data, dict) or data.get("perdure_plan") != FORMAT or not isinstance(data.get("plans"), list):
         raise InvalidInput(f"{path} is not a plan of this version.", remedy=_REMEDY)

@@ -24,10 +24,6 @@ def project_namespace(folder: Path | None, environment: Mapping[str, str] | None
     The project's folder is what the agent says it is (``CLAUDE_PROJECT_DIR``), else the nearest one above with a
     ``.git``, else the folder itself: an agent that changes its working folder stays in its project. Two projects whose
     folders have the same name share a namespace; name others with ``--namespace``.
-
-    Args:
-        folder: The working folder; None for this process's.
-        environment: Variables; this process's if None.
     """
     project = (os.environ if environment is None else environment).get(VARIABLE)
     start = Path(os.path.abspath(project or folder or "."))  # noqa: PTH100  # a link keeps its own name; that of "." says nothing

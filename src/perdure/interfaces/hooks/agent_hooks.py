@@ -48,16 +48,8 @@ def answer_hook(
 ) -> str:
     """Handle a hook's event, and return what the hook prints; "" prints nothing.
 
-    Args:
-        event: As the command names it.
-        text: The hook's standard input.
-        open_memory: Opens the store, with an embedder or without.
-        namespace: Where; the project's if None.
-        meaning: Search semantically for UserPromptSubmit, which takes a second longer.
-        notices: For the user, shown when a session starts; may be filled while the store is opened.
-
-    Raises:
-        PerdureError: The input is not what the agent sends, or the store cannot be used.
+    ``meaning`` searches semantically for UserPromptSubmit, which takes a second longer. ``notices`` are shown to the
+    user when a session starts, and may be filled while the store is opened.
     """
     hook_input = parse_hook_input(text, event)
     checked_text(hook_input.session, "session_id", longest=_LONGEST_SESSION)
@@ -149,13 +141,7 @@ def run(
 ) -> None:
     """Run a hook on standard input and print its answer; errors and warnings go to standard error, the hooks' log.
 
-    Args:
-        event: Which one.
-        store: The store's address; looked for as everywhere if None.
-        policy: The policy's file; looked for as everywhere if None or relative.
-        namespace: Where; ``.`` or None for the project's.
-        meaning: As in ``answer_hook``.
-        text: The input, where it was read already.
+    Store and policy are looked for as everywhere if None; the namespace ``.`` or None is the project's.
     """
     try:
         content = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace") if text is None else text

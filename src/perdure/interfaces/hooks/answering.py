@@ -42,11 +42,8 @@ class HookAnswering:
     """Answers hooks in a thread of its own, one after the other, until it is stopped.
 
     Where another server of the store answers already, it waits for that one's end. Nothing is answered for a store in
-    memory or on a server, for a policy that was given as values, and where the system has no such sockets.
-
-    Args:
-        store: The store's file, or another address.
-        policy: The policy's file as the server was started with it; None where it was looked for.
+    memory or on a server, for a policy that was given as values, and where the system has no such sockets. ``policy``
+    is the file that the server was started with; None where it was looked for.
     """
 
     def __init__(self, store: str | os.PathLike[str], policy: object) -> None:

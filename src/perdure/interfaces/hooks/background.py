@@ -26,9 +26,7 @@ _log = logging.getLogger(__name__)
 class Background:
     """Runs a memory's maintenance by its policy's schedule, in a thread of its own.
 
-    Args:
-        first: Seconds before the first look.
-        pause: Seconds between looks.
+    Seconds before the first look are ``first``, between looks ``pause``.
     """
 
     def __init__(self, *, first: float | None = None, pause: float | None = None) -> None:

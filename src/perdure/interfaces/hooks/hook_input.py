@@ -47,12 +47,7 @@ class HookInput:
 
 
 def parse_hook_input(text: str, event: str) -> HookInput:
-    """Parse the input of a hook. Other fields are ignored, so that a newer agent does not break it.
-
-    Raises:
-        InvalidInput: It is not a JSON object, is too long or of another event, has no session, or a field has another
-            type than it should have.
-    """
+    """Parse the input of a hook. Other fields are ignored, so that a newer agent does not break it."""
     item = _parse_object(text)
     _check_event(event, _text(item, "hook_event_name"))
     session = _text(item, "session_id")

@@ -100,11 +100,7 @@ def is_ours(peer: socket.socket) -> bool:
 
 
 def answer(words: Sequence[str]) -> tuple[bool, str | None]:
-    """Have a server answer a hook, and print what it says.
-
-    Returns:
-        Whether it has, and the hook's input as far as it was read already.
-    """
+    """Have a server answer a hook and print it; return whether it has, and the input as far as it was read already."""
     options = _options(words)
     if options is None or not hasattr(socket, "AF_UNIX"):
         return False, None

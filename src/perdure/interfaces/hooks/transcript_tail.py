@@ -54,16 +54,8 @@ def read_new_messages(path: Path, mark: Mark | None, *, most: int = _MOST) -> tu
 
     Only the user's and the agent's words count: tool calls and their results, thinking, reminders, injected context,
     summaries, commands and the talk of subagents are left out. A last line without an end is left for the next time. A
-    line that cannot be read is passed over: it would stop every later one.
-
-    Args:
-        path: The transcript.
-        mark: Where the last reading ended; None reads from the beginning.
-        most: Bytes that are read at once; where there is more, the new mark is before the end of the file.
-
-    Raises:
-        NotFound: There is no such file (yet).
-        InvalidInput: It is not a file, or cannot be read.
+    line that cannot be read is passed over: it would stop every later one. Without a mark it reads from the beginning.
+    ``most`` bytes are read at once; where there is more, the new mark is before the end of the file.
     """
     try:
         with _open(path) as file:

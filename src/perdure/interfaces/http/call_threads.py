@@ -51,11 +51,7 @@ class CallThreads:
         self.taken = 0  # calls that run or wait
 
     async def run(self, work: Callable[[], T], seconds: float, *, in_turn: bool = False) -> T:
-        """Run a call and return what it returns, after ``seconds`` at most.
-
-        Raises:
-            RequestRefused: Too many are waiting, or it took too long.
-        """
+        """Run a call and return what it returns, after ``seconds`` at most."""
         self._check_room()
         call = _Call(work)
         self.taken += 1

@@ -59,11 +59,7 @@ class Link:
         self._writer.write(frame(0, name, arguments))
 
     async def ask(self, name: str, *arguments: Any, seconds: float | None = _SECONDS) -> Any:
-        """Ask the other end; the answer may take ``seconds``, None for no limit.
-
-        Raises:
-            RequestRefused: The other end is gone, failed, or has not answered in time.
-        """
+        """Ask the other end; the answer may take ``seconds``, None for no limit."""
         if self._ended:
             raise _service_ending()
         number = next(self._numbers)

@@ -25,8 +25,7 @@ def wants_events(headers: Mapping[str, str]) -> bool:
 async def stream_progress(work: Callable[[Progress], Coroutine[Any, Any, Response]]) -> Response:
     """Return the answer of a call, or from its first report of progress on, events that end with the answer.
 
-    Args:
-        work: Makes the answer; it may report (done, total) from any thread. It is given up where the client goes.
+    ``work`` may report (done, total) from any thread; it is given up where the client goes.
     """
     loop, steps = asyncio.get_running_loop(), asyncio.Queue[tuple[int, int] | None]()
 

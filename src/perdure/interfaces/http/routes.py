@@ -272,12 +272,7 @@ def headers_of(scope: Scope) -> dict[str, str]:
 
 
 async def read_body(receive: Receive, most: int) -> bytes:
-    """Return a request's body.
-
-    Raises:
-        ClientDisconnect: The client has gone.
-        RequestRefused: It is longer than ``most`` bytes.
-    """
+    """Return a request's body."""
     parts: list[bytes] = []
     while True:
         message = await receive()
@@ -326,11 +321,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _idempotency_key(call: VerbRequest) -> str | None:
-    """Return the key of the header, None where there is none.
-
-    Raises:
-        RequestRefused: Several lines give different ones: any of them may be the one that was meant.
-    """
+    """Return the key of the header, None where there is none; refuse several lines with different ones."""
     if len(call.keys) > 1:
         told = "Several lines of the header Idempotency-Key give different keys."
         raise RequestRefused(400, told, remedy="Send it once. Nothing was done.")
@@ -338,11 +329,7 @@ def _idempotency_key(call: VerbRequest) -> str | None:
 
 
 def _with_key(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Return the values of a body with the key of the header: the verb keeps it with what it stores, for good.
-
-    Raises:
-        InvalidInput: The body has another key.
-    """
+    """Return the values of a body with the key of the header, which the verb keeps with what it stores, for good."""
     own_key = values.get(_KEY)
     if own_key not in (None, key):
         told = f"The header idempotency-key is {key[:100]!r}, and {_KEY} of the body is {str(own_key)[:100]!r}."
@@ -351,12 +338,7 @@ def _with_key(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def query_values(text: bytes, parameters: list[Parameter]) -> Mapping[str, Any]:
-    """Return the values of a query string; a list repeats its key.
-
-    Raises:
-        InvalidInput: What takes one value is given several.
-        RequestRefused: It cannot be read.
-    """
+    """Return the values of a query string; a list repeats its key."""
     query = text.decode("latin-1")
     try:
         pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)

@@ -43,9 +43,8 @@ class _Repeat:
 class Shared:
     """Keeps it in this process. All of it is asked from one event loop.
 
-    Args:
-        rate: Calls a second of each caller; 0 for no limit.
-        secret: Signs cookies of browsers; a random one if None.
+    Each caller may make ``rate`` calls a second, 0 for no limit. ``secret`` signs cookies of browsers; a random one if
+    None.
     """
 
     def __init__(self, rate: float = 0.0, secret: bytes | None = None) -> None:

@@ -113,12 +113,7 @@ class Supervisor:
         self._restarts = 0
 
     def run(self) -> None:
-        """Run them.
-
-        Raises:
-            InvalidInput: The first worker refused to serve.
-            StoreError: It could not open the store.
-        """
+        """Run them."""
         asyncio.run(self._run())
 
     async def _run(self) -> None:

@@ -45,12 +45,7 @@ class TokensNotAsked:
 def serve_http(
     server: MemoryServer, get_memory: Callable[[], Memory], host: str, port: int, allowed_hosts: Sequence[str]
 ) -> None:
-    """Answer at a port of this machine, 0 for a free one, until the process is ended.
-
-    Raises:
-        InvalidInput: The address is a network's, or the store has tokens.
-        StoreError: The store cannot be opened.
-    """
+    """Answer at a port of this machine, 0 for a free one, until the process is ended."""
     if host not in _LOOPBACK:
         raise InvalidInput(f"Without tokens MCP listens on this machine only, not on {host}.", remedy=_USE_SERVICE)
     if get_memory().has_tokens:

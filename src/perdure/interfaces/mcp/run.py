@@ -117,12 +117,8 @@ def build(
 ) -> MemoryServer:
     """Return an MCP server over a memory that is opened at the first call that needs it.
 
-    Args:
-        memory_opener: Returns the open memory; called once, in a worker thread. The caller closes what it opens.
-        profile: ``agent`` has ten tools, ``lifecycle`` those of maintenance too, ``full`` all.
-        namespace: Where tools look when a call names no namespace.
-        seconds: How long a call may take; None for what the policy says.
-        observe: Is entered around each call of a tool.
+    ``memory_opener`` is called once, in a worker thread; the caller closes what it opens. ``observe`` is entered around
+    each call of a tool, which may take ``seconds``; None for what the policy says.
     """
     with _without_collections():
         from perdure.interfaces.mcp.server import MemoryServer  # noqa: PLC0415  # the MCP library loads here

@@ -44,11 +44,7 @@ class FormGuard:
             )
 
     async def form(self, request: Request, session: str) -> dict[str, list[str]]:
-        """Return the fields of a form that was sent: name -> values.
-
-        Raises:
-            FormRefused: It comes from another site, has no token of this session, or is too large.
-        """
+        """Return the fields of a form that was sent: name -> values."""
         fields = await read_own_form(request)
         token = next(iter(fields.get(TOKEN, ())), "")
         if not hmac.compare_digest(token.encode(), form_token(session).encode()):
@@ -57,12 +53,7 @@ class FormGuard:
 
 
 async def read_own_form(request: Request) -> dict[str, list[str]]:
-    """Return the fields of a form that this site has sent; whether a session is behind it is not looked at.
-
-    Raises:
-        FormRefused: It comes from another site, or is too large.
-        InvalidInput: It cannot be read.
-    """
+    """Return the fields of a form that this site has sent; whether a session is behind it is not looked at."""
     check_origin(request)
     return await _read(request)
 

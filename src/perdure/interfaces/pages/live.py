@@ -62,11 +62,8 @@ class Live:
     not wait for open pages when it ends, and what was lost on the way is sent later.
 
     A page says which operation is the newest that it shows (``seen``), so what happens before it listens is told, too.
-
-    Args:
-        every: Seconds between two looks at the operations.
-        life: Seconds that a connection lasts; alerts are looked at when it begins.
-        most: Connections at once, and a quarter of them of one token; more are refused with 503.
+    Seconds: ``every`` between two looks at the operations, ``life`` of a connection; alerts are looked at when it
+    begins. ``most`` connections at once, and a quarter of them of one token; more are refused with 503.
     """
 
     def __init__(self, every: float = 1.0, life: float = 10.0, most: int = 100) -> None:

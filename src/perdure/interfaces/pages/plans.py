@@ -150,11 +150,7 @@ def _change_text(change: Change) -> list[Any]:
 
 
 def apply(request: PageRequest) -> Answer:
-    """Apply what was previewed, or the part that was chosen; refused where it is not what would be done now.
-
-    Raises:
-        ConflictError: Something has changed since; nothing was written.
-    """
+    """Apply what was previewed, or the part that was chosen; refused where it is not what would be done now."""
     if request.form_value("verb") in previews.VERBS:
         return previews.apply(request, request.form_value("verb"))
     report = request.memory.sweep(dry_run=True, namespace=request.namespace)

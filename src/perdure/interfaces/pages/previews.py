@@ -90,11 +90,7 @@ def _summaries(request: PageRequest) -> Previewed:
 
 
 def apply(request: PageRequest, verb: str) -> Answer:
-    """Apply a dry run that was shown, or the summaries of it that were chosen, if a dry run has the same result now.
-
-    Raises:
-        ConflictError: It would do something else now; nothing was written.
-    """
+    """Apply a dry run that was shown, or the summaries of it that were chosen, if a dry run has the same result now."""
     dry_run = _dry_run(request, verb)
     whole = request.form_value("all")
     plans = _all_plans(dry_run, whole) if whole else list(_part(dry_run, request.form.get("chosen")))

@@ -64,11 +64,7 @@ class Installation:
 
 
 def install(folder: Path, scope: Scope) -> Installation:
-    """Write the marketplace into a folder and have Claude Code install the plugin from it.
-
-    Raises:
-        InstallationFailed: Claude Code refused, or did not answer within its time.
-    """
+    """Write the marketplace into a folder and have Claude Code install the plugin from it."""
     write_marketplace(folder)
     commands = (
         ("claude", "plugin", "marketplace", "add", str(folder)),

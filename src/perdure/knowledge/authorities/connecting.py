@@ -27,9 +27,8 @@ def answers_within(
 ) -> list[list[AuthorityAnswer]]:
     """Return the answers of each authority; what it does not answer in time is unreachable.
 
-    Args:
-        lookups: (an authority's answers, what it is asked).
-        seconds: The longest that this takes, above 0; a thread that still waits then ends by itself.
+    ``lookups`` are (an authority's answers, what it is asked). A thread that still waits after ``seconds`` ends by
+    itself.
     """
     until = time.monotonic() + seconds
     threads = [_Lookup(answers, questions, until) for answers, questions in lookups]

@@ -47,11 +47,7 @@ def value_of(text: str, said_at: Instant) -> Value:
 
     Case, plurals, determiners, hyphens and spaces do not matter (``NET30`` is ``NET 30``); numbers lose their format
     and units have one name (``$1,350`` is ``1.35k usd``, ``0.25 s`` is ``250 ms``); days become ISO dates. The normal
-    form is stable: its own value has the same one.
-
-    Args:
-        text: The words, without the sentence around them.
-        said_at: When they were said: "next Tuesday" depends on it.
+    form is stable: its own value has the same one. "Next Tuesday" depends on when they were said.
     """
     shown = text.strip()[:LONGEST].strip()
     kind, norm, number, unit, at = _read(shown, said_at)

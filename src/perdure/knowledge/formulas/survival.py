@@ -13,15 +13,10 @@ from perdure.formulas.curve import HORIZON_DAYS, Array
 
 
 def at_least(successes: int, trials: int, probability: float) -> float:
-    """Return the probability of so many successes or more.
+    """Return the probability of so many successes or more in some trials, each with a probability of 0 to 1.
 
     Where the probability is the mean of several that differ, this is an upper bound from one success above the mean on
     (Hoeffding 1956).
-
-    Args:
-        successes: Successes, 0 or more.
-        trials: Trials.
-        probability: Of one success, 0 to 1.
     """
     if successes <= 0:
         return 1.0
@@ -52,10 +47,7 @@ def discoveries(chances: ArrayLike, level: float) -> NDArray[np.bool_]:
     """Return which of many findings are kept, so that at most a share of those kept is accident.
 
     Benjamini and Hochberg's procedure (1995). Where all are accidents, it keeps any with a probability of ``level``.
-
-    Args:
-        chances: How likely each is by accident, 0 to 1, shape [n].
-        level: The share, 0 to 1.
+    ``chances``, shape [n], are how likely each is by accident; they and ``level`` are 0 to 1.
     """
     p: Array = np.asarray(chances, dtype=np.float64)
     n = p.shape[0]

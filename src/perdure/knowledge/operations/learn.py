@@ -108,11 +108,7 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelRe
 
 
 def _next(ctx: Context, namespace: str, marks: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, str], list[str]]:
-    """Return the next messages of some sessions in the order in which they came, and the sessions that have more.
-
-    Returns:
-        Message -> session.
-    """
+    """Return the next messages of some sessions in their order -> session, and the sessions that have more."""
     found: dict[str, str] = {}
     for session, mark in marks.items():
         known = near(mark)

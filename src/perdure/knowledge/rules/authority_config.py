@@ -85,11 +85,7 @@ def _authority(label: str, table: Any) -> AuthorityConfig:
 
 
 def checked_database(url: Any) -> str:
-    """Return the URL of a database that can be opened read-only and stopped in time; the URL is never repeated.
-
-    Raises:
-        TypeError: It is of another kind.
-    """
+    """Return the URL of a database that can be opened read-only and stopped in time; the URL is never repeated."""
     if not isinstance(url, str) or not _DATABASES.fullmatch(url):
         raise TypeError("url must be sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE.")
     return url

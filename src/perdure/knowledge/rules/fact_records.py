@@ -94,11 +94,7 @@ def accepts_event(state: FactState, event: FactEvent) -> bool:
 
 
 def status_after(state: FactState, event: FactEvent) -> Status:
-    """Return the status that is stored after an event.
-
-    Raises:
-        KeyError: The table has no such row; ask ``allowed`` first.
-    """
+    """Return the status that is stored after an event."""
     target = _NEXT[state, event]
     return Status.ACTIVE if target is FactState.AGING else Status(target.value)
 

@@ -33,12 +33,7 @@ Check = Callable[[TransactionView], None]
 
 
 def apply_gated(ctx: Context, plan: Plan, *, accept_loss: str | None = None) -> Plan:
-    """Apply a plan of upkeep through both gates, and return it as it was journalled.
-
-    Raises:
-        GateStopped: It hides or shortens too much, or a canary would lose an answer; nothing was written.
-        ConflictError: As ``Store.apply``.
-    """
+    """Apply a plan of upkeep through both gates, and return it as it was journalled."""
     check = guard(ctx, plan, accept_loss)
     plan = with_accepted_loss(plan, accept_loss)
     ctx.store.apply(plan, check=check)

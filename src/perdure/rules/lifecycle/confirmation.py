@@ -28,10 +28,7 @@ _LONGEST: Final = 200
 def answers_to(*, is_fact: bool, is_contested: bool = False, is_open: bool = False) -> tuple[str, ...]:
     """Return the verdicts by which a person may answer a question about a memory.
 
-    Args:
-        is_fact: Whether it is a fact with a subject and a predicate: only questions about such a fact can be muted.
-        is_contested: Whether a fact that is believed contradicts it.
-        is_open: Whether a review of it is open: only an open review can be settled.
+    Only questions about a fact with a subject and a predicate can be muted, and only an open review settled.
     """
     if is_fact:
         return ("confirm", "deny", "correct", *(("both",) if is_contested else ()), "mute")

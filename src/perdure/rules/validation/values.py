@@ -127,11 +127,7 @@ def parsed_time(text: str, name: str) -> datetime:
 
 
 def checked_id(value: Any, name: str = "id") -> str:
-    """Return an id.
-
-    Raises:
-        InvalidInput: It is none: an id is 1 to 64 letters, digits and ``. _ : -``.
-    """
+    """Return an id: 1 to 64 letters, digits and ``. _ : -``."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be text, not {shown_value(value)}.", remedy="Pass a str.")
     if not is_id(value):

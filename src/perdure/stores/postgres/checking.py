@@ -38,15 +38,7 @@ def _row_faults(
 def find_faults(
     server: Server, schema: SchemaStatus, namespaces: Callable[[], Sequence[str]], scope: CheckScope, stemmer: Stemmer
 ) -> Iterator[Fault]:
-    """Yield what is wrong.
-
-    Args:
-        server: Where to look.
-        schema: What is known of its schema.
-        namespaces: Returns those that are compared with their journals.
-        scope: How much of them.
-        stemmer: Splits texts for the index of words.
-    """
+    """Yield what is wrong."""
     known = schema.version == newest()  # a later one is its own version's to compare
     incomplete = False
     for fault in schema_faults(server) if known else ():

@@ -72,11 +72,7 @@ def is_distributed(connection: psycopg.Connection[Any]) -> bool:
 
 
 def distribute(connection: psycopg.Connection[Any], say: Say) -> None:
-    """Spread the tables that are not yet spread over the cluster; all of them or none, in the open transaction.
-
-    Raises:
-        StoreError: The extension citus is missing.
-    """
+    """Spread the tables that are not yet spread over the cluster; all of them or none, in the open transaction."""
     if not _has_citus(connection):
         raise StoreError(
             "The extension citus is not installed in this database, so tables cannot be distributed.",

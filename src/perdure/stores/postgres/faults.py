@@ -200,11 +200,7 @@ class Outages:
     def check(self, place: str | None) -> None:
         """Let a transaction begin, or refuse it at once.
 
-        Args:
-            place: The namespace that it is about; empty where it needs every node, None where only the server.
-
-        Raises:
-            PerdureError: What it needs has not answered for a while, and another caller has just tried.
+        ``place`` is its namespace; empty where it needs every node, None where only the server.
         """
         if not self._down:
             return

@@ -132,11 +132,7 @@ def ask_for_duplicates(
 
 
 def refuse_duplicates(found: Sequence[tuple[Any, ...]], known: frozenset[str]) -> None:
-    """Refuse a plan whose words another process has stored since it was made.
-
-    Raises:
-        ConflictError: So it is; the error names the memories.
-    """
+    """Refuse a plan whose words another process has stored since it was made."""
     if new := [i for i, stored in found if stored not in known]:
         raise stored_meanwhile("text", new)
 

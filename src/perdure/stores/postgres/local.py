@@ -124,11 +124,7 @@ class LocalServer:
         return ["--no-sync"] if self.settings["fsync"] == "off" else []
 
     def dsn(self, database: str = DATABASE, role: str = ROLE) -> str:
-        """Return the address of a database for a role; the passwords of `perdure` and `postgres` are known.
-
-        Raises:
-            StoreError: The server was never started.
-        """
+        """Return the address of a database for a role; the passwords of `perdure` and `postgres` are known."""
         if self.port is None:
             raise StoreError(f"The server in {self.folder} has no port yet.", remedy="Call start() first.")
         password = self._passwords().get(role)

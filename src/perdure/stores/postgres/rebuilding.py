@@ -203,11 +203,7 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
 
 
 def vacuum(address: Address, server: Server) -> list[str]:
-    """Vacuum the tables outside of any transaction, those of a cluster on its nodes; return what could not be.
-
-    Raises:
-        DeadlineExceeded: The call's time is over.
-    """
+    """Vacuum the tables outside of any transaction, those of a cluster on its nodes; return what could not be."""
     notes, unvacuumed = _vacuum(address, server)
     return [*notes, *(f"The node {node} of the cluster cannot be reached: it was not vacuumed." for node in unvacuumed)]
 

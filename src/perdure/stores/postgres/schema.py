@@ -176,9 +176,6 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
     Tables that lie over a Citus cluster stay so, and those that this version adds are spread like them. The role of the
     address becomes the tables' owner. ``distribute`` spreads them over a Citus cluster besides.
 
-    Returns:
-        How many migrations were run.
-
     Raises:
         StoreTooNew: The tables are newer than this version knows.
         StoreError: The extension vector, or for ``distribute`` citus, is missing.

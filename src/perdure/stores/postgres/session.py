@@ -204,9 +204,6 @@ def opening(
     """Return the statements that open a transaction and say what it may see.
 
     ``known`` says whether what the tries before this one have written is known.
-
-    Raises:
-        DeadlineExceeded: The call's time is over.
     """
     begin: list[Opening] = [(_BEGIN_READING if mode == READING else sql.SQL("BEGIN"), {})]
     if mode == UNFLUSHED:
@@ -307,9 +304,6 @@ def node_milliseconds(*, known: bool = True) -> int:
 
     It is a quarter of the call's time at most, so that the other nodes are heard in what is left. ``known`` is for the
     error, as below.
-
-    Raises:
-        DeadlineExceeded: The call's time is over.
     """
     return max(_LEAST, int(1000 * min(NODE_SECONDS, (seconds_left(4 * NODE_SECONDS, known=known) or 0.0) / 4)))
 

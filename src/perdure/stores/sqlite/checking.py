@@ -33,13 +33,7 @@ _STEP: Final = 16  # of so many terms one is looked for
 
 
 def find_faults(connection: apsw.Connection, read: NamespaceView, scope: CheckScope) -> Iterator[Fault]:
-    """Yield what is wrong.
-
-    Args:
-        connection: To the file.
-        read: Runs work on one consistent view of a namespace.
-        scope: How much is compared with the journal.
-    """
+    """Yield what is wrong."""
     steps = [_file_faults(connection), schema_faults(connection), *_rule_faults(connection), _space_faults(connection)]
     steps += [journal_faults(read, namespace, scope) for namespace in _readable_namespaces(connection)]
     if scope.whole:

@@ -129,11 +129,7 @@ def _check_identity(connection: apsw.Connection, path: str) -> None:
 
 
 def check_version(connection: apsw.Connection, path: str) -> None:
-    """Check that the file is still one that this version can use: another process may have migrated it.
-
-    Raises:
-        StoreTooNew: A newer Perdure did.
-    """
+    """Check that the file is still one that this version can use: another process may have migrated it."""
     _refuse_newer(connection.pragma("user_version"), path)
 
 

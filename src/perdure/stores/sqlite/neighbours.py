@@ -54,11 +54,7 @@ def _largest_cosines(
 ) -> tuple[list[int], list[int], list[float]]:
     """Return (query, row, cosine) of at least the largest cosines of each query, largest first, ties as they come.
 
-    Args:
-        query_of: int64 [n], the query of each, ascending.
-        cosine: float32 [n].
-        rows: int64 [n].
-        limit: How many are wanted of each query.
+    All are [n]; ``query_of`` is the query of each, ascending.
     """
     if not len(query_of):  # all that are near are hidden
         return [], [], []

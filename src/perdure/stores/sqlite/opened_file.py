@@ -31,11 +31,7 @@ class OpenedFile:
         return self._opened is None or self._identity() == self._opened
 
     def check(self) -> None:
-        """Check that the file is still there.
-
-        Raises:
-            StoreUnavailable: It was removed, renamed or replaced; nothing must be written to it.
-        """
+        """Check that the file is still there."""
         if not self.is_there:
             raise StoreUnavailable(
                 f"{self._path} was removed or replaced after it was opened; nothing was written.",
