@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """What a verb that writes did to one memory, and facts claimed with it: nothing has to be guessed afterwards."""
-=======
-"""What a verb that writes did to one memory, and the facts that are claimed with it: nothing has to be guessed."""
->>>>>>> lean
 
 from __future__ import annotations
 

@@ -25,17 +25,10 @@ def is_same_text(stored: str, given: str) -> bool:
 
 
 def merge_drafts(first: Draft, again: Draft, policy: Policy) -> Draft:
-<<<<<<< HEAD
     """Return a draft that stands for two of the same words: all tags, the later metadata, the higher importance.
 
     It has the first one's key, or the later one's where that has none.
-
-    Raises:
-        InvalidInput: Together they have more tags or metadata than the policy allows.
     """
-=======
-    """Return a draft that stands for two of the same words: all tags, the later metadata, the higher importance."""
->>>>>>> lean
     return replace(
         first,
         key=again.key if first.key is None else first.key,
