@@ -84,7 +84,7 @@ def mcp(
     with extra_needed("The MCP server", "mcp"):
         from perdure.interfaces.mcp.run import run  # noqa: PLC0415  # an extra, and start-up time
 
-        common: dict[str, Any] = {"store": call.prepared_store(), "policy": call.policy, "namespace": call.place}
+        common: dict[str, Any] = {"store": call.prepared_store(), "policy": call.policy, "namespace": call.namespace}
         http: dict[str, Any] = {"host": host, "port": port, "allowed_hosts": allowed_host or ()}
         run(**common, transport=transport, profile=profile, seconds=call.timeout, **http)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
+from perdure.rules.escaping import terminal_line
 from perdure.user_folders import expanded
 
 HERE: Final = "."  # given as a namespace it stands for the project's own. No namespace has this name
@@ -36,9 +39,19 @@ def project_namespace(folder: Path | None, environment: Mapping[str, str] | None
     return name or "default"
 
 
+GIVEN: Final[ContextVar[str | None]] = ContextVar("GIVEN", default=None)
+"""The namespace that the command at hand was given with ``--namespace``: commands that it prints name it too."""
+
+
 def resolve_namespace(namespace: str | None) -> str | None:
     """Return a namespace as it was given, with ``.`` resolved to the project's."""
     return project_namespace(None) if namespace == HERE else namespace
+
+
+def with_given(command: str) -> str:
+    """Return a command to print, with the namespace that the command at hand was given."""
+    given = GIVEN.get()
+    return command if given is None else f"{command} -n {shlex.quote(terminal_line(given))}"
 
 
 def policy_to_find(policy: str | None) -> str | None:
