@@ -37,8 +37,8 @@ def policy() -> str:
         "A policy file names only what differs from its preset. `perdure policy show`",
         "prints the policy in force, `perdure policy check FILE` tests a file.",
         "",
-        "A *protected* key counts only from your own configuration, or from a file of the working folder that you trust",
-        "([why](decisions/0022-trust.md), [how](how-to.md#trust-the-policy-of-a-working-folder)).",
+        "A `perdure.toml` in the working folder counts once you trust it; only *harmless* keys need no trust. *Protected* keys of",
+        "your own configuration also apply where a trusted file sets none ([why](decisions/0022-trust.md), [how](how-to.md#trust-the-policy-of-a-working-folder)).",
         "",
     ]
     others = [name for name in PRESETS if name != "balanced"]
@@ -49,7 +49,7 @@ def policy() -> str:
             "",
             doc,
             "",
-            f"| key | `balanced` | {' | '.join(f'`{p}`' for p in others)} | bounds | protected | meaning |",
+            f"| key | `balanced` | {' | '.join(f'`{p}`' for p in others)} | bounds | trust | meaning |",
             "|---" * (5 + len(others)) + "|",
         ]
         default = getattr(Policy(), section)
@@ -64,7 +64,7 @@ def policy() -> str:
             )
             values = [PRESETS[p].get(section, {}).get(item.name, "") for p in others]
             lines.append(
-                f"| `{item.name}` | {shown(getattr(default, item.name))} | {' | '.join(shown(v) for v in values)} | {bounds} | {'protected' if meta['protected'] else ''} | {meta['help']} |"
+                f"| `{item.name}` | {shown(getattr(default, item.name))} | {' | '.join(shown(v) for v in values)} | {bounds} | {'protected' if meta['protected'] else 'harmless' if meta['harmless'] else ''} | {meta['help']} |"
             )
         lines.append("")
     lines += [

@@ -200,7 +200,7 @@ def trust(
     listed: Annotated[bool, typer.Option("--list", help="List the trusted files.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Stop trusting the file.")] = False,
 ) -> None:
-    """Let a policy file of a working folder set protected keys: endpoints, environment variables, files, safeguards.
+    """Let a policy file of a working folder count: what it hides, ages or limits, its endpoints, files and safeguards.
 
     Read the file first. Trust covers its present content and the files that it names; a changed file is not trusted.
     """
@@ -228,12 +228,12 @@ def _policy_path(file: str | None) -> Path:
 def _add_trust(call: Call, path: Path) -> None:
     compose.load_policy(path)  # a file with faults is refused here, with all of them
     policy = compose.folder_policy(path)
-    if policy is None or not policy.protected:
+    if policy is None or not policy.needing_trust:
         data: dict[str, Any] = {"file": str(path.absolute()), "trusted": False, "keys": {}}
-        _show_trust(call, data, "sets no protected key, so it needs no trust.")
+        _show_trust(call, data, "sets harmless keys only, so it needs no trust.")
         return
     compose_trust.add_trust(policy.path, policy.digest)
-    data = {"file": str(policy.path), "trusted": True, "keys": policy.protected}
+    data = {"file": str(policy.path), "trusted": True, "keys": policy.needing_trust}
     _show_trust(call, data, "is now trusted, until it changes.")
 
 

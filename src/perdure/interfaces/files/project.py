@@ -57,8 +57,8 @@ def with_given(command: str) -> str:
 def policy_to_find(policy: str | None) -> str | None:
     """Return the policy of a process that other programs start in any folder, as ``perdure.open`` takes it.
 
-    A relative path names another file in each folder. It is looked for like one in ``PERDURE_POLICY``: protected keys
-    of what is found there count only if the user trusts the file.
+    A relative path names another file in each folder. It is looked for like one in ``PERDURE_POLICY``: what is
+    found there counts only if the user trusts the file, but for harmless keys.
     """
     if policy is None or (path := expanded(policy)).is_absolute():
         return policy if policy is None else str(path)
