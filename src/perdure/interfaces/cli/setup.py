@@ -123,7 +123,7 @@ def mcp_config(
     if call.policy is None and path is not None and not path.is_absolute():
         print(f"Note: {path} in this folder is not included; pass it with --policy to include it.", file=sys.stderr)
         path = None
-    text = snippet(client, store, None if path is None else str(path))
+    text = snippet(client, store, None if path is None else str(path), call.namespace)
     call.answer({"client": client, "store": store, "snippet": text}, PlainText(text))
 
 

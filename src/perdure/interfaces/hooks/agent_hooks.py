@@ -11,12 +11,13 @@ import gc
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.files.project import policy_to_find, project_namespace, resolve_namespace
+from perdure.interfaces.hooks.failures import failed_answer
 from perdure.interfaces.hooks.hook_input import EVENTS, HookInput, parse_hook_input, render_hook_output
 from perdure.interfaces.hooks.running_server import LONGEST_INPUT, made_default_store
 from perdure.interfaces.hooks.transcript_tail import Mark, read_new_messages
@@ -31,6 +32,11 @@ if TYPE_CHECKING:  # it loads numpy and SQLite
 
 _WITH_EMBEDDER: Final = frozenset({"Stop", "PreCompact"})
 """Events that make vectors: nobody waits for the first, and before the second much is at stake."""
+_UNWRITABLE: Final[Mapping[str, tuple[str]]] = {
+    "full": ("Perdure stores nothing: the disk of its store is full. Free some space or raise the quota.",),
+    "read-only": ("Perdure stores nothing: its store is read-only. Check the file's and the folder's permissions.",),
+}
+"""Why a store takes no writes -> what the person is told when a session starts."""
 _MOST_ENDED: Final = 20
 """Sessions that were never ended and are ended at one start, the oldest first; the others at the next."""
 _LONGEST_SESSION: Final = 200
@@ -64,7 +70,8 @@ def answer_hook(
     namespace = checked_namespace(namespace if namespace is not None else project_namespace(hook_input.cwd))
     with open_memory(event in _WITH_EMBEDDER or (meaning and event == "UserPromptSubmit")) as memory:
         context = _HANDLERS[event](memory, hook_input, namespace)
-    answer = render_hook_output(event, context, "\n".join(notices) if event == "SessionStart" else None)
+        told = [*notices, *_UNWRITABLE.get(memory.unwritable, ())] if event == "SessionStart" else []
+    answer = render_hook_output(event, context, "\n".join(told))
     return "" if answer == "{}" else answer
 
 
@@ -149,6 +156,8 @@ def run(
 ) -> None:
     """Run a hook on standard input and print its answer; errors and warnings go to standard error, the hooks' log.
 
+    Of an error the person is told once in a session.
+
     Args:
         event: Which one.
         store: The store's address; looked for as everywhere if None.
@@ -157,8 +166,9 @@ def run(
         meaning: As in ``answer_hook``.
         text: The input, where it was read already.
     """
+    content = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace") if text is None else text
+    problem = ""
     try:
-        content = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace") if text is None else text
         with _reported_warnings() as notices:
             answer = answer_hook(
                 event,
@@ -169,12 +179,19 @@ def run(
                 notices=notices,
             )
     except PerdureError as error:
-        _report(str(error))
+        problem = str(error)
     except Exception as error:  # noqa: BLE001  # a defect of ours must not stop the agent either
-        _report(f"{type(error).__name__}: {error} (a bug in Perdure; please report it)")
-    else:
-        if answer:
-            print(answer)
+        problem = bug_report(error)
+    if problem:
+        _report(problem)
+        answer = failed_answer(event, content, problem)
+    if answer:
+        print(answer)
+
+
+def bug_report(error: Exception) -> str:
+    """Return what is said of a defect of ours."""
+    return f"{type(error).__name__}: {error} (a bug in Perdure; please report it)"
 
 
 def _open_memory(store: str | None, policy: str | None, *, with_embedder: bool) -> Memory:

@@ -136,7 +136,9 @@ class HookAnswering:
     def _reply_to(self, call: Mapping[str, Any]) -> dict[str, object]:
         from perdure.compose import load_policy  # noqa: PLC0415  # numpy and SQLite load here
         from perdure.compose import open as open_memory  # noqa: PLC0415  # as above
-        from perdure.interfaces.hooks.agent_hooks import answer_hook, report_line  # noqa: PLC0415  # start-up time
+        from perdure.interfaces.hooks.agent_hooks import answer_hook, bug_report, report_line  # noqa: PLC0415  # start-up time
+
+        from perdure.interfaces.hooks.failures import failed_answer  # noqa: PLC0415  # as above
 
         try:
             policy = load_policy(self._policy)
@@ -150,14 +152,15 @@ class HookAnswering:
                 meaning=False,
             )
         except PerdureError as error:
-            return {"answer": "", "reports": [report_line(str(error))]}
+            problem = str(error)
         except _WorkAloneError:
             raise
         except Exception as error:  # noqa: BLE001  # a defect of ours must not end the server
             _log.exception("A hook failed unexpectedly.")
-            report = f"{type(error).__name__}: {error} (a bug in Perdure; please report it)"
-            return {"answer": "", "reports": [report_line(report)]}
-        return {"answer": answer, "reports": []}
+            problem = bug_report(error)
+        else:
+            return {"answer": answer, "reports": []}
+        return {"answer": failed_answer(call["event"], call["text"], problem), "reports": [report_line(problem)]}
 
 
 def _check_models(policy: Policy) -> None:

@@ -69,6 +69,22 @@ def open_file(path: str, *, create: bool = True) -> apsw.Connection:
             if os.access(Path(path).parent, os.W_OK) or not os.access(path, os.R_OK):
                 raise
             return _ready(AloneConnection(path), path)
+        except apsw.Error as error:
+            if not is_full(error) or (alone := _readable(path)) is None:
+                raise
+            return alone
+
+
+def _readable(path: str) -> apsw.Connection | None:
+    """Return a connection that only reads, for a disk that has no room for the files beside the store's."""
+    with suppress(PerdureError, apsw.Error):
+        return _ready(AloneConnection(path, is_full=True), path)
+    return None
+
+
+def is_full(error: apsw.Error) -> bool:
+    """Whether the disk, a quota or a limit of files' sizes has no room to write."""
+    return isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) in _NO_ROOM
 
 
 def _ready(connection: apsw.Connection, path: str) -> apsw.Connection:
@@ -286,6 +302,7 @@ class translate_errors:  # noqa: N801  # a context manager, named as what it doe
             raise unreadable(f"A text in {self.path}", error) from error
 
 
+MORE_ROOM: Final = "Free some space or raise the quota, then try again."
 NO_ACCESS: Final = "Check the file's and the folder's permissions."
 _GONE: Final = ("no such table", "no such column", "vtable constructor failed", "malformed JSON")
 """How SQLite begins where something is missing that each of our statements was tested with, or a value is none."""
@@ -308,7 +325,7 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         (apsw.FullError,),
         DiskFull,
         "{path} could not be written ({text}); the transaction was rolled back.",
-        "Free some space or raise the quota, then try again.",
+        MORE_ROOM,
     ),
     (
         (apsw.IOError,),
@@ -341,7 +358,7 @@ def _own_error(error: apsw.Error, path: str) -> PerdureError:
     text = str(error) or type(error).__name__
     if isinstance(error, apsw.SQLError) and text.startswith(_GONE):
         return StoreDamaged(f"{path} is damaged ({text}).", remedy=REPAIR)
-    fails = apsw.FullError() if getattr(error, "extendedresult", 0) in _NO_ROOM else error
+    fails = apsw.FullError() if is_full(error) else error
     _, ours, message, remedy = next(row for row in _OURS if isinstance(fails, row[0]))
     return ours(message.format(path=path, text=text), remedy=remedy)
 

@@ -13,7 +13,7 @@ import apsw
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
-from perdure.records.errors import PerdureError, StoreReadOnly
+from perdure.records.errors import DiskFull, PerdureError, StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Plan, Target
@@ -31,6 +31,7 @@ from perdure.stores.sqlite.checkpoints import Checkpoints
 from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge
 from perdure.stores.sqlite.connection import (
     MEMORY,
+    MORE_ROOM,
     NO_ACCESS,
     SqliteSession,
     check_version,
@@ -97,7 +98,13 @@ class SqliteStore(SqlStore):
         """Why the file takes no writes now: it is gone or read-only, or the last write of this process was refused."""
         if not self._file.is_there:
             return "gone"
-        return "read-only" if self.read_only else self._commits.refused
+        if self.read_only:
+            return "full" if self._is_full else "read-only"
+        return self._commits.refused
+
+    @property
+    def _is_full(self) -> bool:
+        return bool(getattr(self._connection, "is_full", False))
 
     def _open_again(self) -> None:
         """Open the file anew; what it was opened with serves on where it still takes no writes."""
@@ -116,6 +123,8 @@ class SqliteStore(SqlStore):
     # --- writing
 
     def _check_writable(self) -> None:
+        if self.read_only and self._is_full:
+            raise DiskFull(f"{self.path} could not be written: its disk is full.", remedy=MORE_ROOM)
         if self.read_only:
             raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
         self._file.check()
