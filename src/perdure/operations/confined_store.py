@@ -12,7 +12,7 @@ the protocol that is neither is refused, so that a new one cannot be forgotten.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from heapq import merge
@@ -283,8 +283,8 @@ class ConfinedStore(_Confined):
         place = found.namespace
         raise self._grant.elsewhere(f"The operation {shown_id(identity)} is in the namespace {place!r}", place)
 
-    def operations(self, namespace: str | None, limit: int) -> list[Operation]:
-        each = (self._inner.operations(place, limit) for place in self._places(namespace))
+    def operations(self, namespace: str | None, limit: int, *, without: Collection[str] = ()) -> list[Operation]:
+        each = (self._inner.operations(place, limit, without=without) for place in self._places(namespace))
         return list(islice(merge(*each, key=lambda operation: operation.id, reverse=True), limit))
 
     def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:

@@ -36,6 +36,7 @@ from perdure.stores.sqlite.connection import (
     SqliteSession,
     check_version,
     fetch_all,
+    json_list,
     open_file,
     run,
     snapshot,
@@ -364,8 +365,8 @@ class SqliteStore(SqlStore):
     def _global(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
         return self._everywhere(name, **bindings)
 
-    def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:
-        return self._everywhere("operations", limit=limit)
+    def _newest_operations(self, limit: int, without: list[str]) -> list[tuple[Any, ...]]:
+        return self._everywhere("operations", limit=limit, without=json_list(without))
 
     def _use(self) -> Use:
         return self._using
