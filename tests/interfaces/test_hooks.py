@@ -422,3 +422,16 @@ def test_the_server_and_the_command_line_use_the_same_one(project, monkeypatch):
         check=True,
     )
     assert "imports-v2" in done.stdout
+
+
+def test_a_session_that_starts_makes_the_moves_that_have_waited(project):
+    long_ago = datetime.now(UTC) - timedelta(days=60)
+    with perdure.open(project.store, {"embedder": {"model": "none"}}, lambda: long_ago) as memory:
+        memory.remember("The broker runs on port 1883.", "shop")
+    with project.open() as memory:
+        memory.remember("It is in use.", "elsewhere")
+        assert [a.severity for a in memory.alerts("shop") if a.name == "overdue_hours"] == ["info"]
+    project.hook("SessionStart", "s")
+    with project.open() as memory:
+        assert [a for a in memory.alerts("shop") if a.name == "overdue_hours"] == []
+        assert memory.history(namespace="shop")[0].operation == "sweep"

@@ -46,6 +46,7 @@ class Report(Written):
     held: tuple[Held, ...] = ()  # what gates stopped
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty for a dry run
     plans: tuple[Plan, ...] = ()  # the plans themselves, for a dry run
+    overdue: int = 0  # of a forecast: moves whose instant has passed, which the next sweep makes
 
     @property
     def tally(self) -> dict[str, int]:

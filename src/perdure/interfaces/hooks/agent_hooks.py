@@ -39,6 +39,7 @@ _UNWRITABLE: Final[Mapping[str, tuple[str]]] = {
 """Why a store takes no writes -> what the person is told when a session starts."""
 _MOST_ENDED: Final = 20
 """Sessions that were never ended and are ended at one start, the oldest first; the others at the next."""
+_SWEEP_SECONDS: Final = 1.0  # a sweep of the usual project takes a tenth of that
 _LONGEST_SESSION: Final = 200
 _BYTES_AT_ONCE: Final = 4 * 1024 * 1024
 
@@ -90,7 +91,18 @@ def _start_session(memory: Memory, hook_input: HookInput, namespace: str) -> str
                 _finish(memory, session.id, path, namespace)
             except PerdureError as error:  # one session must not keep the others, nor this start
                 _report(f"session {session.id} could not be ended: {error}")
-    return memory.agent.opening(hook_input.session, namespace)
+    shown = memory.agent.opening(hook_input.session, namespace)
+    if noted and memory.policy.upkeep.background:
+        _sweep(memory, namespace)
+    return shown
+
+
+def _sweep(memory: Memory, namespace: str) -> None:
+    """Make the moves that are due, as far as that is quick: a project without a server has no other maintenance."""
+    try:
+        memory.within(_SWEEP_SECONDS).sweep(namespace=namespace)
+    except PerdureError as error:  # the user waits for the answer, and the next start tries again
+        _report(f"what is due was not moved: {error}")
 
 
 def _submit_prompt(memory: Memory, hook_input: HookInput, namespace: str) -> str:
