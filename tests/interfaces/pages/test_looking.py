@@ -10,7 +10,7 @@ import pytest
 from conftest import HARSH, tables
 from interfaces.pages.browsing import words
 from perdure.interfaces import pages
-from perdure.interfaces.pages import overview, page_request
+from perdure.interfaces.pages import overview
 from perdure.interfaces.pages.memories import curves
 from perdure.interfaces.pages.overview import sentence
 from perdure.records.instant import DAY_MS, to_instant

@@ -42,6 +42,7 @@ OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
         "mcp-config": setup.mcp_config,
         "hook": command.hook,
         "trust": setup.trust,
+        "project": setup.project,
         "demo": setup.demo,
         "policy show": setup.policy_show,
         "policy check": setup.policy_check,

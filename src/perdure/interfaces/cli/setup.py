@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 
 from perdure.interfaces.cli.call import Call, print_json, short_warnings
+from perdure.interfaces.files.project import name_of_folder, project_folder, project_namespace
+from perdure.interfaces.files.project_records import ProjectRecord, write_project_record
 from perdure.interfaces.plugin.installation import Scope
 from perdure.interfaces.views.blocks import Foreign, Line, PlainText
 from perdure.records.errors import InvalidInput, NotFound, PerdureError, PolicyError
+from perdure.rules.validation.values import checked_namespace
 from perdure.verbs.lazy import lazy_modules
 
 if TYPE_CHECKING:
@@ -210,6 +213,31 @@ def trust(
         _list_trusted(call)
     else:
         (_revoke_trust if revoke else _add_trust)(call, _policy_path(file))
+
+
+def project(
+    call: Call,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAMESPACE", help="What this folder is to stand for. Default: only show it.")
+    ] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Let it stand for its own name again.")] = False,
+) -> None:
+    """Show or choose the namespace that this project's folder stands for: for '-n .', the plugin and its hooks.
+
+    Choose one after a folder was renamed, to go on with its memories, or where two folders of one name are to be
+    kept apart. No memory is changed or moved.
+    """
+    if reset and name is not None:
+        raise InvalidInput("--reset cannot be combined with a namespace.", remedy="Use one of them.")
+    folder = project_folder(None)
+    if name is not None:
+        write_project_record(ProjectRecord(str(folder), checked_namespace(name), chosen=True))
+    elif reset:
+        write_project_record(ProjectRecord(str(folder), name_of_folder(folder), chosen=False))
+    place = project_namespace(None)
+    data = {"folder": str(folder), "namespace": place, "chosen": place != name_of_folder(folder)}
+    end = " A running server and session take it up when they start anew." if name is not None or reset else ""
+    call.answer(data, Line((Foreign(str(folder)), " stands for the namespace ", Foreign(place), f".{end}")))
 
 
 def _list_trusted(call: Call) -> None:

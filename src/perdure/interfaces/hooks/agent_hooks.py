@@ -16,9 +16,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.interfaces.files.project import policy_to_find, project_namespace, resolve_namespace
+from perdure.interfaces.files.project import policy_to_find, project_folder, project_namespace, resolve_namespace
 from perdure.interfaces.hooks.failures import failed_answer
 from perdure.interfaces.hooks.hook_input import EVENTS, HookInput, parse_hook_input, render_hook_output
+from perdure.interfaces.hooks.project_notice import project_notice
 from perdure.interfaces.hooks.running_server import LONGEST_INPUT, made_default_store
 from perdure.interfaces.hooks.transcript_tail import Mark, read_new_messages
 from perdure.records.errors import NotFound, PerdureError
@@ -52,6 +53,7 @@ def answer_hook(
     *,
     meaning: bool,
     notices: Sequence[str] = (),
+    project: Path | None = None,
 ) -> str:
     """Handle a hook's event, and return what the hook prints; "" prints nothing.
 
@@ -62,16 +64,21 @@ def answer_hook(
         namespace: Where; the project's if None.
         meaning: Search semantically for UserPromptSubmit, which takes a second longer.
         notices: For the user, shown when a session starts; may be filled while the store is opened.
+        project: The project's folder, where the namespace is its own; found by the input if that is None.
 
     Raises:
         PerdureError: The input is not what the agent sends, or the store cannot be used.
     """
     hook_input = parse_hook_input(text, event)
     checked_text(hook_input.session, "session_id", longest=_LONGEST_SESSION)
-    namespace = checked_namespace(namespace if namespace is not None else project_namespace(hook_input.cwd))
+    if namespace is None:
+        namespace, project = project_namespace(hook_input.cwd), project_folder(hook_input.cwd)
+    namespace = checked_namespace(namespace)
     with open_memory(event in _WITH_EMBEDDER or (meaning and event == "UserPromptSubmit")) as memory:
+        is_start = event == "SessionStart"
+        place = project_notice(memory, project, namespace) if is_start and project is not None else ""
         context = _HANDLERS[event](memory, hook_input, namespace)
-        told = [*notices, *_UNWRITABLE.get(memory.unwritable, ())] if event == "SessionStart" else []
+        told = [*notices, *_UNWRITABLE.get(memory.unwritable, ()), *filter(None, [place])] if is_start else []
     answer = render_hook_output(event, context, "\n".join(told))
     return "" if answer == "{}" else answer
 

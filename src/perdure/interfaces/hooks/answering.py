@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.interfaces.files.project import HERE, VARIABLE, project_namespace
+from perdure.interfaces.files.project import HERE, VARIABLE, project_folder, project_namespace
 from perdure.interfaces.hooks import running_server
 from perdure.records.errors import PerdureError
 
@@ -143,13 +143,14 @@ class HookAnswering:
         try:
             policy = load_policy(self._policy)
             _check_models(policy)
-            namespace = _namespace(call)
+            namespace, project = _namespace(call)
             answer = answer_hook(
                 call["event"],
                 call["text"],
                 lambda _: open_memory(self._store, policy, embedder="none"),
                 namespace,
                 meaning=False,
+                project=project,
             )
         except PerdureError as error:
             problem = str(error)
@@ -169,8 +170,11 @@ def _check_models(policy: Policy) -> None:
         raise _WorkAloneError
 
 
-def _namespace(call: Mapping[str, Any]) -> str:
-    """Return the namespace as the hook itself would resolve it, in its folder and its environment."""
+def _namespace(call: Mapping[str, Any]) -> tuple[str, Path | None]:
+    """Return the namespace as the hook itself would resolve it, in its folder and its environment.
+
+    Also the project's folder, where the namespace is its own.
+    """
     from perdure.interfaces.hooks.hook_input import parse_hook_input  # noqa: PLC0415  # start-up time
 
     hook_input = parse_hook_input(call["text"], call["event"])
@@ -179,10 +183,11 @@ def _namespace(call: Mapping[str, Any]) -> str:
     if any(path is not None and not path.is_absolute() for path in paths):
         raise _WorkAloneError
     if requested is not None and requested != HERE:
-        return str(requested)
+        return str(requested), None
     folder = Path(call["folder"])
     project = {} if own is None else {VARIABLE: own}
-    return project_namespace(folder if requested == HERE else hook_input.cwd or folder, project)
+    start = folder if requested == HERE else hook_input.cwd or folder
+    return project_namespace(start, project), project_folder(start, project) if requested is None else None
 
 
 def _bind(path: str) -> socket.socket | None:
