@@ -307,7 +307,9 @@ def _merge(below: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     merged: dict[str, Any] = {**below, **own}
     for section, values in below.items():
         table = own.get(section, {})
-        if isinstance(table, Mapping) and isinstance(values, Mapping):  # else the policy file has a fault, and is refused for it
+        if isinstance(table, Mapping) and isinstance(
+            values, Mapping
+        ):  # else the policy file has a fault, and is refused for it
             merged[section] = {**values, **table}
     return merged
 

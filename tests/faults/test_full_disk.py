@@ -179,7 +179,8 @@ import json, subprocess, sys
 place = sys.argv[1]
 
 def ran(*words, text=""):
-    return subprocess.run([sys.executable, "-m", "perdure", *words], input=text, capture_output=True, text=True, cwd=place)
+    command = [sys.executable, "-m", "perdure", *words]
+    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=place)
 
 assert ran("remember", "The broker runs on port 1883.", "-n", "p").returncode == 0
 try:

@@ -13,7 +13,6 @@ from interfaces.test_hooks import FACT, Project
 @pytest.fixture
 def project(tmp_path):
     made = Project(tmp_path)
-    made.environment |= {name: str(tmp_path / "home") for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
     with made.open() as memory:
         memory.remember(FACT, "shop")
     return made

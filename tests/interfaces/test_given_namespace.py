@@ -1,5 +1,6 @@
 """A server or a command that is given a namespace acts there only, and says where something else is."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -34,19 +35,19 @@ def run(*words, code=0):
 
 
 def contents(namespace):
-    with perdure.open(create=False, url=ENV_STORE()) as memory:
+    with perdure.open(os.environ["PERDURE_STORE"], create=False) as memory:
         return [m.content for m in memory.list(namespace)]
 
 
 def ENV_STORE():  # noqa: N802  # read where the test has set it
-    import os  # noqa: PLC0415
+    import os
 
     return os.environ["PERDURE_STORE"]
 
 
 def in_server(namespace, story, *more):
     words = ["-m", "perdure", "mcp", "--namespace", namespace, *more]
-    environment = {**ENV, "PERDURE_STORE": ENV_STORE()}
+    environment = {**os.environ, "PYTHONPATH": ENV["PYTHONPATH"]}
     parameters = StdioServerParameters(command=sys.executable, args=words, env=environment, cwd=Path.cwd())
 
     async def connected():

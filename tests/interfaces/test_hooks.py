@@ -40,6 +40,7 @@ class Project:
         policy.write_text('[embedder]\nmodel = "none"\n', "utf-8")
         self.environment = {
             **{k: v for k, v in ENV.items() if k not in ("CLAUDE_PROJECT_DIR", "PERDURE_NAMESPACE")},
+            **{name: str(folder / "home") for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")},
             "PERDURE_STORE": str(self.store),
             "PERDURE_POLICY": str(policy),
         }
@@ -289,7 +290,8 @@ def test_whatever_goes_wrong_is_told_and_stops_nothing(project, tmp_path):
     done = project.ran(
         "hook", "UserPromptSubmit", "--store", str(broken), text=project.payload("UserPromptSubmit", "x")
     )
-    assert (done.returncode, done.stdout) == (0, "")
+    assert done.returncode == 0
+    assert list(json.loads(done.stdout)) == ["systemMessage"]  # for the person, not the model
     assert "perdure hook: " in done.stderr
 
 

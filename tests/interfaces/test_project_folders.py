@@ -1,7 +1,6 @@
-"""Folders and their namespaces: renamed ones go on, two of one name are told apart, and nothing of it touches a memory."""
+"""Folders and their namespaces: a renamed one goes on, two of one name are kept apart, no memory is touched."""
 
 import json
-import os
 import subprocess
 import sys
 
@@ -57,7 +56,7 @@ def home(tmp_path):
 
 
 def test_a_renamed_folder_is_told_how_to_go_on_and_goes_on(home):
-    os.rename(home.folder / "work" / "shopfront", home.folder / "work" / "shop-web")
+    (home.folder / "work" / "shopfront").rename(home.folder / "work" / "shop-web")
     told, shown = home.start("work/shop-web")
     assert "perdure project shopfront" in told
     assert shown == ""
@@ -75,7 +74,7 @@ def test_a_renamed_folder_is_told_how_to_go_on_and_goes_on(home):
 def test_a_clone_of_the_same_name_is_told_that_it_shares_and_can_be_kept_apart(home):
     (home.folder / "clone" / "shopfront").mkdir(parents=True)
     told, _ = home.start("clone/shopfront")
-    assert f"share the namespace 'shopfront'" in told
+    assert "share the namespace 'shopfront'" in told
     assert str(home.folder / "work" / "shopfront") in told
     [command] = [line for line in told.split(": ") if line.startswith("perdure project ")]
     assert home.ran("clone/shopfront", *command.split()[1:]).returncode == 0

@@ -246,9 +246,7 @@ class ConfinedStore(_Confined):
         return found
 
     def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
-        found = self._first(
-            lambda place: self._inner.find_operations(text, limit, namespace=place), namespace, limit
-        )
+        found = self._first(lambda place: self._inner.find_operations(text, limit, namespace=place), namespace, limit)
         if not found and not self._grant.is_token:
             for identity in self._inner.find_operations(text, 1):
                 self.operation(identity)

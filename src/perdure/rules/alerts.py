@@ -96,7 +96,13 @@ def _of_maintenance(
         if in_use:
             yield "overdue_hours", "critical", hours, f"{since}: run `perdure maintain --once`", ()
         else:  # nobody has missed it
-            yield "overdue_hours", "info", hours, f"{since}, and nothing was stored since: the next session makes them", ()
+            yield (
+                "overdue_hours",
+                "info",
+                hours,
+                f"{since}, and nothing was stored since: the next session makes them",
+                (),
+            )
     damaged = tasks.get("check", {}).get("found", 0)
     if damaged:
         first = tasks["check"]["faults"][0]

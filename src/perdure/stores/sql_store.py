@@ -295,9 +295,7 @@ class SqlStore(ABC):
         rows = self._everywhere("operation", id=identity)
         return self._operation(rows[0]) if rows else None
 
-    def operations(
-        self, namespace: str | None, limit: int, *, without: Collection[str] = ()
-    ) -> list[Operation]:
+    def operations(self, namespace: str | None, limit: int, *, without: Collection[str] = ()) -> list[Operation]:
         names = sorted(without)
         if namespace is None:
             return [self._operation(row) for row in self._newest_operations(limit, names)]

@@ -269,14 +269,9 @@ class RecallingVerbs:
         *,
         namespace: Everywhere | None = None,
         limit: Limit = 50,
-        notes: Annotated[
-            bool, Param("Also what hooks and maintenance write down for themselves, such as that memories were shown.")
-        ] = False,
+        notes: Annotated[bool, Param("Also what hooks and maintenance note for themselves.", tool=False)] = False,
     ) -> Entries | Operations:
-        """Show a memory's whole journal, oldest first; without an id the newest operations, as many as ``limit``.
-
-        Operations by which hooks and maintenance write something down for themselves are shown with ``notes`` only.
-        """
+        """Show a memory's whole journal, oldest first; without an id the newest operations, as many as ``limit``."""
         return journal.history(self._context, id, namespace=namespace, limit=limit, notes=notes)
 
     @verb(

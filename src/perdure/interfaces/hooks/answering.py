@@ -137,7 +137,6 @@ class HookAnswering:
         from perdure.compose import load_policy  # noqa: PLC0415  # numpy and SQLite load here
         from perdure.compose import open as open_memory  # noqa: PLC0415  # as above
         from perdure.interfaces.hooks.agent_hooks import answer_hook, bug_report, report_line  # noqa: PLC0415  # start-up time
-
         from perdure.interfaces.hooks.failures import failed_answer  # noqa: PLC0415  # as above
 
         try:

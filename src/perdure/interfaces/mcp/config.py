@@ -50,9 +50,7 @@ _KEYS: Final[Mapping[str, str]] = {"vscode": "servers", "zed": "context_servers"
 """Under which key a client lists its servers, where it is not ``mcpServers``."""
 
 
-def snippet(
-    client: Client, store: str | None = None, policy: str | None = None, namespace: str | None = None
-) -> str:
+def snippet(client: Client, store: str | None = None, policy: str | None = None, namespace: str | None = None) -> str:
     """Return what to paste: comment lines that start with ``#``, then the configuration.
 
     The server is named by absolute paths, so that it starts whatever the client's PATH and folder are, and through a
@@ -108,9 +106,7 @@ def _text(client: Client, command: str, arguments: list[str]) -> str:
     )
 
 
-def server_command(
-    store: str | None = None, policy: str | None = None, namespace: str | None = None
-) -> list[str]:
+def server_command(store: str | None = None, policy: str | None = None, namespace: str | None = None) -> list[str]:
     """Return the command that starts the server over stdio, with absolute paths.
 
     It names the launcher in the user's data folder, which is written; on Windows, this environment's interpreter.

@@ -10,7 +10,7 @@ from perdure.records.errors import StoreReadOnly
 
 
 class AloneConnection(apsw.Connection):
-    """A connection to a file where SQLite cannot make the files beside it: the folder's permissions or the disk forbid it.
+    """A connection to a file where SQLite cannot make the files beside it: its folder is read-only or its disk full.
 
     It knows nothing of what others write: whoever has it looks now and then whether it is outdated.
     """

@@ -31,8 +31,6 @@ from perdure.stores.sqlite.checkpoints import Checkpoints
 from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge
 from perdure.stores.sqlite.connection import (
     MEMORY,
-    MORE_ROOM,
-    NO_ACCESS,
     SqliteSession,
     check_version,
     fetch_all,
@@ -42,12 +40,12 @@ from perdure.stores.sqlite.connection import (
     snapshot,
     takes_writes,
     transaction,
-    translate_errors,
     without_waiting,
 )
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.opened_file import OpenedFile
 from perdure.stores.sqlite.rebuilding import rebuild
+from perdure.stores.sqlite.refusals import MORE_ROOM, NO_ACCESS, translate_errors
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
