@@ -37,8 +37,8 @@ def policy() -> str:
         "A policy file names only what differs from its preset. `perdure policy show`",
         "prints the policy in force, `perdure policy check FILE` tests a file.",
         "",
-        "A *protected* key counts only from your own configuration, or from a file of the working folder that you trust",
-        "([why](decisions/0022-trust.md), [how](how-to.md#trust-the-policy-of-a-working-folder)).",
+        "A `perdure.toml` in the working folder counts once you trust it; only *harmless* keys need no trust. *Protected* keys of",
+        "your own configuration also apply where a trusted file sets none ([why](decisions/0022-trust.md), [how](how-to.md#trust-the-policy-of-a-working-folder)).",
         "",
     ]
     others = [name for name in PRESETS if name != "balanced"]
@@ -49,7 +49,7 @@ def policy() -> str:
             "",
             doc,
             "",
-            f"| key | `balanced` | {' | '.join(f'`{p}`' for p in others)} | bounds | protected | meaning |",
+            f"| key | `balanced` | {' | '.join(f'`{p}`' for p in others)} | bounds | trust | meaning |",
             "|---" * (5 + len(others)) + "|",
         ]
         default = getattr(Policy(), section)
@@ -64,7 +64,7 @@ def policy() -> str:
             )
             values = [PRESETS[p].get(section, {}).get(item.name, "") for p in others]
             lines.append(
-                f"| `{item.name}` | {shown(getattr(default, item.name))} | {' | '.join(shown(v) for v in values)} | {bounds} | {'protected' if meta['protected'] else ''} | {meta['help']} |"
+                f"| `{item.name}` | {shown(getattr(default, item.name))} | {' | '.join(shown(v) for v in values)} | {bounds} | {'protected' if meta['protected'] else 'harmless' if meta['harmless'] else ''} | {meta['help']} |"
             )
         lines.append("")
     lines += [
@@ -125,14 +125,23 @@ def command_row(parameter: Any) -> str:
     return f"| {names} | {values} | {' '.join((parameter.help or '').split())} |"
 
 
+PROFILES = ("agent", "lifecycle", "full")
+
+
 def tools() -> str:
     """Every MCP tool with its parameters and annotations."""
-    lines = [NOTE + "# MCP tools", "", "`perdure mcp` serves the profile `agent`; `--profile full` adds the rest.", ""]
-    agent = {t.name for t in asyncio.run(listed("agent"))}
+    lines = [
+        NOTE + "# MCP tools",
+        "",
+        "`perdure mcp` serves the profile `agent`; `--profile lifecycle` adds maintenance, `--profile full` the rest.",
+        "A parameter is taken by the profile that stands beside it and by those after it; others refuse it.",
+        "",
+    ]
+    taken = {p: {t.name: t.input_schema.get("properties", {}) for t in asyncio.run(listed(p))} for p in PROFILES}
     for tool in asyncio.run(listed("full")):
         hints = tool.annotations.model_dump(exclude_none=True) if tool.annotations else {}
         told = ", ".join(k for k, v in hints.items() if v is True) or "none"
-        where = "agent" if tool.name in agent else "full"
+        where = next(p for p in PROFILES if tool.name in taken[p])
         lines += [
             f"## {tool.name}",
             "",
@@ -140,12 +149,13 @@ def tools() -> str:
             "",
             f"Profile: {where}. Hints that hold: {told}.",
             "",
-            "| parameter | meaning |",
-            "|---|---|",
+            "| parameter | profile | meaning |",
+            "|---|---|---|",
         ]
         for name, schema in tool.input_schema.get("properties", {}).items():
             needed = " (required)" if name in tool.input_schema.get("required", []) else ""
-            lines.append(f"| `{name}`{needed} | {schema.get('description', '')} |")
+            profile = next(p for p in PROFILES if name in taken[p].get(tool.name, ()))
+            lines.append(f"| `{name}`{needed} | {profile} | {schema.get('description', '')} |")
         lines.append("")
     return "\n".join(lines)
 

@@ -68,8 +68,8 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         url: A file's path, ``:memory:``, ``sqlite:///path``, or ``postgresql://user:password@host/database``, which may
             bind the connections to a part of the server (``?namespace_prefix=team/``) and limit them (``pool_size``).
         policy: A TOML file, a dict, or None to look for one (``PERDURE_POLICY``, ``./perdure.toml``, the user's
-            configuration folder) and else take the defaults. Of the working folder's file protected keys count only
-            where the user trusts it (``perdure trust``).
+            configuration folder) and else take the defaults. Of the working folder's file only harmless keys count
+            where the user does not trust it (``perdure trust``).
         clock: Returns now as an aware datetime; the real clock if None. For tests and simulations.
         embedder: None for the policy's; ``"none"`` for words only; or a callable from texts to vectors.
         create: Make a file that is not there. A server's tables are made by ``perdure migrate``.
@@ -80,7 +80,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         StoreError: The file or the server cannot be opened; the subclass says why.
 
     Warns:
-        UntrustedPolicyWarning: The working folder's file sets protected keys and is not trusted.
+        UntrustedPolicyWarning: The working folder's file sets keys that are not harmless, and is not trusted.
     """
     settings = policy if isinstance(policy, Policy) else load_policy(policy)
     maker = chosen_embedder(embedder, settings)

@@ -48,7 +48,7 @@ _DECAY_KEYS: Final = ("decay_factor", "decay_min_confidence")
 
 
 class UntrustedPolicyWarning(PerdureWarning):
-    """A policy file of the working folder sets protected keys; they are ignored, because the file is not trusted."""
+    """A policy file of the working folder sets keys that are ignored, because the file is not trusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +61,19 @@ class FolderPolicy:
     trusted: bool  # whether the user trusts this content
 
     @property
-    def protected(self) -> dict[str, Any]:
-        """The protected keys that the file sets: ``section.key`` -> value."""
-        return {f"{name}.{key}": self.values[name][key] for name, key in _set_by(self.values, _PROTECTED)}
+    def needing_trust(self) -> dict[str, Any]:
+        """What the file sets that counts only with trust: ``preset`` and ``section.key`` -> value."""
+        preset = {"preset": self.values["preset"]} if "preset" in self.values else {}
+        return preset | {f"{name}.{key}": self.values[name][key] for name, key in _set_by(self.values, _NOT_HARMLESS)}
 
     @property
     def notice(self) -> str:
         """What is ignored and how to change that, on one line; "" if nothing is ignored."""
-        if self.trusted or not (keys := self.protected):
+        if self.trusted or not (keys := self.needing_trust):
             return ""
         shown = terminal_line(str(self.path))
         return (
-            f"{shown} sets {', '.join(keys)}. These keys are ignored: they count only from your own configuration or "
+            f"{shown} sets {', '.join(keys)}. This is ignored: it counts only from your own configuration or "
             f"from a file that you trust. To trust it, read it and run: perdure trust {shlex.quote(shown)}"
         )
 
@@ -80,9 +81,9 @@ class FolderPolicy:
 def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Policy:
     """Return a policy from a file, a dict, or wherever one is found; the defaults if there is none.
 
-    Where none is named, ``rlm-config.json`` is read as well; a policy file's own values win over it. Of a
-    file that was found in the working folder protected keys count only if the user trusts it; otherwise, and where it
-    does not set them, those of the file in the user's configuration folder do.
+    Where none is named, ``rlm-config.json`` is read as well; a policy file's own values win over it. A file that was
+    found in the working folder counts if the user trusts it; otherwise only its harmless keys do, beside the file in
+    the user's configuration folder. That file's protected keys also count where a trusted one does not set them.
 
     Raises:
         PolicyError: The policy or that file has faults; all are listed, and the file is named.
@@ -148,19 +149,17 @@ def folder_policy(path: str | os.PathLike[str] | None = None) -> FolderPolicy | 
 
 
 def _layer_policies(found: FolderPolicy) -> dict[str, Any]:
-    """Return the values that count where a folder's file applies: protected keys may be the user's own."""
+    """Return the values that count where a folder's file applies: the user's own may be among them."""
     users = _users_file()
     own = _file_values(users) if users is not None and users.is_file() else {}
+    if not found.trusted:
+        policy_from(found.values)  # faults are told before anybody is asked to trust them
+        harmless = _set_by(found.values, _HARMLESS)
+        return _merge(own, {name: {k: found.values[name][k] for n, k in harmless if n == name} for name, _ in harmless})
     protection: dict[str, dict[str, Any]] = {}
     for name, key in _set_by(own, _PROTECTED):
         protection.setdefault(name, {})[key] = own[name][key]
-    if found.trusted:
-        return _merge(protection, found.values)
-    values = {
-        name: {k: v for k, v in table.items() if (name, k) not in _PROTECTED} if isinstance(table, Mapping) else table
-        for name, table in found.values.items()
-    }
-    return _merge(protection, values)
+    return _merge(protection, found.values)
 
 
 def _users_file() -> Path | None:
@@ -178,6 +177,8 @@ def _keys(test: Callable[[Mapping[str, Any]], bool]) -> frozenset[tuple[str, str
 
 
 _PROTECTED: Final = _keys(lambda declared: declared["protected"])
+_HARMLESS: Final = _keys(lambda declared: declared["harmless"])
+_NOT_HARMLESS: Final = _keys(lambda declared: not declared["harmless"])
 _PATHS: Final = _keys(lambda declared: declared["path"] != "")
 _FILES: Final = _keys(lambda declared: declared["path"] == "file")
 
@@ -301,12 +302,14 @@ def _rename_keys(problem: str, names: Mapping[str, str]) -> str:
     return next((f"{own}: {problem}" for key, own in names.items() if problem.startswith(key)), problem)
 
 
-def _merge(below: Mapping[str, Mapping[str, Any]], own: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(below: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return a policy file's data with values from below it where it has none of its own."""
-    merged: dict[str, Any] = dict(own)
+    merged: dict[str, Any] = {**below, **own}
     for section, values in below.items():
         table = own.get(section, {})
-        if isinstance(table, Mapping):  # else the policy file has a fault, and is refused for it
+        if isinstance(table, Mapping) and isinstance(
+            values, Mapping
+        ):  # else the policy file has a fault, and is refused for it
             merged[section] = {**values, **table}
     return merged
 

@@ -134,10 +134,12 @@ class Memory(
     def confined(self, grant: Grant) -> Memory:
         """Return this memory as the holder of a token may use it: up to its role, in its namespaces, under its name.
 
-        What lies in other namespaces is not found, by id neither. Closing it closes nothing.
+        What lies in other namespaces is not found, by id neither. Closing it closes nothing. With
+        ``Grant.of_namespace`` it is confined to a namespace; what lies in others is refused with where it is.
         """
         store = cast("Store", confined_store.ConfinedStore(self._context.store, grant))
-        return Memory(replace(self._context, store=store, grant=grant, previews={}, crowded={}, open_copy=None))
+        copies = None if grant.is_token else self._context.open_copy
+        return Memory(replace(self._context, store=store, grant=grant, previews={}, crowded={}, open_copy=copies))
 
     def superseded_facts(self, operation: Operation) -> list[RelatedMemory]:
         """Return the facts that an operation superseded and that are so still, with their first words."""

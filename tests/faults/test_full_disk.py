@@ -172,3 +172,67 @@ os._exit(0)
 def test_a_disk_that_cannot_be_read_is_not_called_full(tmp_path):
     told = finished(python(FAILING, tmp_path / "a.db")).splitlines()
     assert told == ["StoreUnavailable machine True False"] * 2
+
+
+READING = """
+import json, subprocess, sys
+place = sys.argv[1]
+
+def ran(*words, text=""):
+    command = [sys.executable, "-m", "perdure", *words]
+    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=place)
+
+assert ran("remember", "The broker runs on port 1883.", "-n", "p").returncode == 0
+try:
+    with open(f"{place}/fill", "wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)
+except OSError:
+    pass
+hook = {"session_id": "s", "transcript_path": "", "cwd": place, "prompt": "Which port does the broker run on?"}
+done = {
+    "recall": ran("recall", "broker port", "-n", "p"),
+    "list": ran("list", "-n", "p"),
+    "digest": ran("digest", "-n", "p"),
+    "remember": ran("remember", "The oven has 200 degrees.", "-n", "p"),
+    **{e: ran("hook", e, "-n", "p", text=json.dumps(hook)) for e in ("SessionStart", "UserPromptSubmit")},
+}
+print(json.dumps({name: [d.returncode, d.stdout, d.stderr] for name, d in done.items()}))
+"""
+
+
+def test_on_a_full_disk_everything_can_be_read_and_the_person_is_told(tmp_path):
+    if not shutil.which("unshare") or os.system("unshare -m true 2>/dev/null"):  # noqa: S605  # a fixed command
+        pytest.skip("no private mount namespace here: a small file system cannot be made")
+    import json
+    import subprocess  # the shell is started here only
+    import sys
+
+    from conftest import ENV
+
+    place, script = tmp_path / "small", tmp_path / "reading.py"
+    place.mkdir()
+    script.write_text(READING)
+    (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
+    shell = 'mount -t tmpfs -o size=2m none "$1" || exit 77; exec "$3" "$2" "$1"'
+    child = subprocess.run(
+        ["unshare", "-m", "sh", "-c", shell, "sh", place, script, sys.executable],
+        env={**ENV, "PERDURE_STORE": str(place / "agent.db"), "PERDURE_POLICY": str(tmp_path / "policy.toml")},
+        text=True,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    if child.returncode == 77:
+        pytest.skip("tmpfs cannot be mounted here")
+    assert child.returncode == 0, child.stderr
+    done = json.loads(child.stdout)
+    for name in ("recall", "list", "digest"):
+        code, out, err = done[name]
+        assert (code, "port 1883" in out) == (0, True), (name, out, err)
+    assert done["remember"][0] == 1
+    assert "Free some space" in done["remember"][2]
+    start = json.loads(done["SessionStart"][1])
+    assert "disk of its store is full" in start["systemMessage"]
+    assert "port 1883" in start["hookSpecificOutput"]["additionalContext"]
+    assert "port 1883" in json.loads(done["UserPromptSubmit"][1])["hookSpecificOutput"]["additionalContext"]

@@ -68,7 +68,16 @@ DECLINES, CANCELS = ElicitResult(action="decline"), ElicitResult(action="cancel"
 
 @asynccontextmanager
 async def connected(place, mode, person=None):
-    words = ["-m", "perdure.interfaces.mcp", "--store", "agent.db", "--policy", "policy.toml", "--profile", "full"]
+    words = [
+        "-m",
+        "perdure.interfaces.mcp",
+        "--store",
+        "agent.db",
+        "--profile",
+        "full",
+        "--policy",
+        str(place / "policy.toml"),
+    ]
     environment = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1]), "HOME": str(place)}
     parameters = StdioServerParameters(command=sys.executable, args=words, env=environment, cwd=place)
     async with Client(stdio_client(parameters), mode=mode, elicitation_callback=person) as client:

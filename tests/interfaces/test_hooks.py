@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -40,6 +40,7 @@ class Project:
         policy.write_text('[embedder]\nmodel = "none"\n', "utf-8")
         self.environment = {
             **{k: v for k, v in ENV.items() if k not in ("CLAUDE_PROJECT_DIR", "PERDURE_NAMESPACE")},
+            **{name: str(folder / "home") for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")},
             "PERDURE_STORE": str(self.store),
             "PERDURE_POLICY": str(policy),
         }
@@ -289,7 +290,8 @@ def test_whatever_goes_wrong_is_told_and_stops_nothing(project, tmp_path):
     done = project.ran(
         "hook", "UserPromptSubmit", "--store", str(broken), text=project.payload("UserPromptSubmit", "x")
     )
-    assert (done.returncode, done.stdout) == (0, "")
+    assert done.returncode == 0
+    assert list(json.loads(done.stdout)) == ["systemMessage"]  # for the person, not the model
     assert "perdure hook: " in done.stderr
 
 
@@ -422,3 +424,16 @@ def test_the_server_and_the_command_line_use_the_same_one(project, monkeypatch):
         check=True,
     )
     assert "imports-v2" in done.stdout
+
+
+def test_a_session_that_starts_makes_the_moves_that_have_waited(project):
+    long_ago = datetime.now(UTC) - timedelta(days=60)
+    with perdure.open(project.store, {"embedder": {"model": "none"}}, lambda: long_ago) as memory:
+        memory.remember("The broker runs on port 1883.", "shop")
+    with project.open() as memory:
+        memory.remember("It is in use.", "elsewhere")
+        assert [a.severity for a in memory.alerts("shop") if a.name == "overdue_hours"] == ["info"]
+    project.hook("SessionStart", "s")
+    with project.open() as memory:
+        assert [a for a in memory.alerts("shop") if a.name == "overdue_hours"] == []
+        assert memory.history(namespace="shop")[0].operation == "sweep"

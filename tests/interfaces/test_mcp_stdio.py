@@ -402,9 +402,13 @@ def server_of(text):
 
 
 def test_the_snippets_of_all_clients_name_the_same_server(home, store):
-    servers = [server_of(mcp_config.snippet(client, str(store))) for client in CLIENTS]
-    assert all(server == servers[0] for server in servers)
-    assert len(servers) == 8
+    servers = {client: server_of(mcp_config.snippet(client, str(store))) for client in CLIENTS}
+    args = servers["cursor"]["args"]
+    assert args[-2:] == ["--namespace", "."]  # each project by itself, as the plugin's hooks and server have it
+    assert servers.pop("claude-desktop")["args"] == args[:-2]  # it works in no project
+    assert all(server == servers["cursor"] for server in servers.values())
+    assert len(servers) == 7
+    assert server_of(mcp_config.snippet("zed", str(store), namespace="team"))["args"] == [*args[:-1], "team"]
 
 
 def test_the_snippet_starts_a_server(home, store):

@@ -50,6 +50,12 @@ def write(home, data):
     return path
 
 
+def own_policy(home):
+    """Return the policy file of the user's configuration folder."""
+    (home / "perdure").mkdir(exist_ok=True)
+    return home / "perdure" / "perdure.toml"
+
+
 def keys(policy):
     return {name: getattr(getattr(policy, section), key) for name, (section, key) in RLM_KEYS.items()}
 
@@ -168,7 +174,7 @@ def test_a_policy_file_may_say_what_archives(home, policy, rule):
     write(home, {"memory": {"promotion_threshold": 0.9}})
     assert perdure.load_policy().archive.rule == "both"
     write(home, {"memory": OTHER})
-    Path("perdure.toml").write_text(policy, "utf-8")
+    own_policy(home).write_text(policy, "utf-8")
     assert perdure.load_policy().archive.rule == rule
 
 
@@ -176,7 +182,7 @@ def test_a_policy_file_may_say_what_archives(home, policy, rule):
 def test_a_policy_files_own_values_win(home):
     write(home, {"memory": OTHER})
     own = "[confidence]\ndaily_factor = 0.99\nnote = 0.7\n\n[archive]\ncold_days = 10\n"
-    Path("perdure.toml").write_text(own, "utf-8")
+    own_policy(home).write_text(own, "utf-8")
     with pytest.warns(UserWarning, match="decay_factor has no effect"):
         policy = perdure.load_policy()
     assert keys(policy) == {**OTHER, "decay_factor": 0.99}
@@ -220,7 +226,7 @@ def test_keys_that_are_not_known_are_named(home):
 )
 def test_a_key_that_decides_nothing_is_named(home, policy, told):
     path = write(home, {"memory": OTHER})
-    Path("perdure.toml").write_text(policy, "utf-8")
+    own_policy(home).write_text(policy, "utf-8")
     with pytest.warns(UserWarning, match=told) as warned:
         perdure.load_policy()
     assert [str(path) in str(w.message) for w in warned] == [True]

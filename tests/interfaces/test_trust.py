@@ -11,6 +11,7 @@ import sys
 import threading
 import warnings
 from dataclasses import fields
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
@@ -26,6 +27,7 @@ from perdure.compose_policy import RLM_KEYS
 from perdure.interfaces.cli import app as cli
 from perdure.records.policy import PRESETS, Policy, sections
 
+LONG_AGO = datetime.now(UTC) - timedelta(days=60)
 SECRET = "s3cr3t-of-the-user"  # noqa: S105  # a secret of nobody
 KEYS = [(name, f) for name, kind in sections().items() for f in fields(kind)]
 SAFE = '[embedder]\nmodel = "none"\n'
@@ -151,6 +153,64 @@ def test_no_preset_and_no_key_of_another_programs_configuration_is_protected():
     protected = {(name, f.name) for name, f in KEYS if f.metadata["protected"]}
     in_presets = {(n, k) for preset in PRESETS.values() for n, table in preset.items() for k in table}
     assert protected & (in_presets | set(RLM_KEYS.values())) == set()
+
+
+def test_harmless_keys_are_these_and_every_other_one_needs_trust(home):
+    harmless = {f"{name}.{f.name}" for name, f in KEYS if f.metadata["harmless"]}
+    assert harmless == {"knowledge.learn", "knowledge.statements", "knowledge.watch"}
+    assert not any(f.metadata["protected"] for name, f in KEYS if f"{name}.{f.name}" in harmless)
+
+
+def test_the_person_is_told_of_every_other_key_of_the_working_folder(home):
+    others = [(name, f) for name, f in KEYS if not f.metadata["harmless"]]
+    tables = {name: [f for n, f in others if n == name] for name, _ in others}
+    text = "".join(
+        f"[{name}]\n" + "".join(f"{f.name} = {json.dumps(f.default)}\n" for f in keys) for name, keys in tables.items()
+    )
+    Path("perdure.toml").write_text(text)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        assert perdure.load_policy() == perdure.load_policy(home / "home" / "perdure" / "perdure.toml")
+    [told] = [str(w.message) for w in found]
+    assert [k for k in (f"{name}.{f.name}" for name, f in others) if k not in told] == []
+
+
+HIDING = """preset = "confidence-decay"
+[confidence]
+daily_factor = 0.5
+fact_rate = 1.0
+[archive]
+rule = "confidence"
+confidence_below = 1.0
+[compression]
+visible_tokens = 1
+[recall]
+answer_chance = 1.0
+[limits]
+content_bytes = 100
+[knowledge]
+learn = "rules"
+"""
+
+
+def test_a_cloned_repository_hides_no_memory_of_a_project_and_the_person_is_told(home):
+    with perdure.open(home / "agent.db", {"embedder": {"model": "none"}}, lambda: LONG_AGO) as memory:
+        for n in range(5):
+            memory.remember(f"Decision {n}: module {n} uses approach {n}.", namespace="repo")
+    Path("perdure.toml").write_text(HIDING)
+    policy = load()
+    assert (policy.preset, policy.archive.rule, policy.knowledge.learn) == ("balanced", "both", "rules")
+    for event in ("SessionStart", "Stop", "SessionEnd"):
+        given = {"session_id": "s", "hook_event_name": event, "transcript_path": "", "cwd": str(Path.cwd())}
+        done = process("hook", event, text=json.dumps(given))
+        if event == "SessionStart":
+            told = json.loads(done.stdout)["systemMessage"]
+            assert all(k in told for k in ("preset", "archive.rule", "confidence.daily_factor", "perdure trust "))
+    assert process("remember", f"A new decision: {'long ' * 40}", "-n", ".").returncode == 0
+    left = json.loads(process("list", "-n", ".", "--json").stdout)
+    assert len(left) == 6
+    run("trust")
+    assert load().archive.confidence_below == 1.0
 
 
 # --- the cloned repository
@@ -279,21 +339,24 @@ def test_harmless_keys_count_and_protected_ones_are_the_users_own(home):
     (home / "home" / "perdure" / "perdure.toml").write_text(
         f'{SAFE}[gates]\nloss_share = 0.05\ngolden = "golden.toml"\n[tiers]\nhot_hours = 1.0\n'
     )
-    Path("perdure.toml").write_text('preset = "facts"\n[tiers]\nhot_hours = 12.0\n[gates]\nloss_share = 1.0\n')
+    Path("perdure.toml").write_text(
+        'preset = "facts"\n[knowledge]\nlearn = "rules"\n[tiers]\nhot_hours = 12.0\n[gates]\nloss_share = 1.0\n'
+    )
     policy = load()
-    assert (policy.preset, policy.knowledge.learn, policy.tiers.hot_hours) == ("facts", "rules", 12.0)
+    assert (policy.preset, policy.knowledge.learn, policy.tiers.hot_hours) == ("balanced", "rules", 1.0)
     assert (policy.gates.loss_share, policy.embedder.model) == (0.05, "none")
     assert policy.gates.golden == str(home / "home" / "perdure" / "golden.toml")
     run("trust")
     assert (load().gates.loss_share, load().embedder.model) == (1.0, "none")
+    assert (load().preset, load().tiers.hot_hours) == ("facts", 12.0)
 
 
-def test_without_protected_keys_nothing_is_said_and_nothing_needs_trust(home):
-    Path("perdure.toml").write_text('preset = "facts"\n')
+def test_with_harmless_keys_only_nothing_is_said_and_nothing_needs_trust(home):
+    Path("perdure.toml").write_text('[knowledge]\nlearn = "rules"\n')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert perdure.load_policy().preset == "facts"
-    assert "sets no protected key" in run("trust").stdout
+        assert perdure.load_policy().knowledge.learn == "rules"
+    assert "sets harmless keys only" in run("trust").stdout
     assert json.loads(run("trust", "--list", "--json").stdout) == {"trusted": []}
 
 

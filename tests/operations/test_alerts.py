@@ -78,11 +78,18 @@ def test_maintenance_that_does_not_run_is_critical(opening, clock):
     clock.passes(days=8)
     assert "overdue_hours" not in names(memory)
     clock.passes(days=3)
+    unopened = names(memory)["overdue_hours"]
+    assert unopened.severity == "info"  # a project that was simply not opened
+    assert "nothing was stored since" in unopened.message
+    memory.remember("It is in use.")
     (first, *_) = memory.alerts()
     assert (first.name, first.severity, first.threshold) == ("overdue_hours", "critical", 48.0)
     assert first.message.endswith("run `perdure maintain --once`")  # without --once it does not return
     assert memory.stats().overdue_since is not None
+    ahead = memory.forecast(0)
+    assert ahead.overdue == len(ahead.moved) > 0
     memory.sweep()
+    assert memory.forecast(0).overdue == 0
     assert "overdue_hours" not in names(memory)
     assert memory.stats().overdue_since is None
 

@@ -143,13 +143,13 @@ def test_silence_is_measured_from_the_last_sign_of_life(memory, clock):
 
 def test_signs_of_life_are_not_written_down_all_the_time(memory, clock):
     memory.agent.begin("s", "default", "t.jsonl")
-    before = len(memory.history())
+    before = len(memory.history(notes=True))
     clock.passes(minutes=5)
     memory.agent.alive("s", "default", "t.jsonl")
-    assert len(memory.history()) == before
+    assert len(memory.history(notes=True)) == before
     clock.passes(minutes=5)
     memory.agent.alive("s", "default", "t.jsonl")
-    assert len(memory.history()) == before + 1
+    assert len(memory.history(notes=True)) == before + 1
 
 
 # --- what is shown

@@ -275,7 +275,7 @@ def test_what_workers_write_down_for_themselves_is_not_the_last_operation(memory
     kept = memory.remember("one")
     memory.agent.begin("s", "default", "transcript.jsonl")
     memory.upkeep("worker")
-    assert memory.history()[0].operation in ("session", "upkeep")
+    assert memory.history(notes=True)[0].operation in ("session", "upkeep")
     assert memory.undo("last").plans[0].undoes == kept.operation
 
 
@@ -301,3 +301,16 @@ def test_an_operation_that_was_redone_is_undone_by_its_own_id(memory):
             memory.undo(kept.operation)
         memory.undo(undone)
         assert [m.id for m in memory.list()] == [kept.id]
+
+
+def test_history_lists_what_one_would_undo_and_notes_of_hooks_only_where_asked(memory):
+    for n in range(3):
+        memory.remember(f"The note number {n} is about etl0{n}.", "p")
+    memory.remember("It is elsewhere.", "q")
+    for n in range(30):
+        memory.agent.begin(f"session {n}", "p", "")
+    for place, names in (("p", ["remember"] * 3), (None, ["remember"] * 4)):
+        assert [o.operation for o in memory.history(namespace=place, limit=10)] == names
+        assert {o.operation for o in memory.history(namespace=place, limit=10, notes=True)} == {"session"}
+    assert memory.undo("last").operation
+    assert memory.list("q") == []

@@ -110,6 +110,7 @@ def test_a_store_that_waits_for_maintenance_says_so_once_before_the_sweep(tmp_pa
         memory.upkeep("w")
         assert told(receiver) == []
         clock.passes(days=138)
+        memory.remember("The store is in use.")
         first = memory.upkeep("w")
         assert told(receiver) == [("overdue_hours", "critical", "firing")]
         assert first.swept.moves == 1

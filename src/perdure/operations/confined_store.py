@@ -1,5 +1,8 @@
 """A store as one caller sees it: the namespaces of a token, and nothing of the others.
 
+The namespace that a command or a server is given confines it in the same way. Its user may see the others: an id of one
+is refused with where it is, and what concerns the whole file only without a namespace.
+
 Every method that names a namespace is let through for namespaces that the token reaches and refused for others, by one
 rule that reads the protocol. What looks in all namespaces is written out here so that it looks in the token's own only,
 by asks that each name one: on a server, row-level security then holds each of them to that namespace too. A method of
@@ -9,7 +12,7 @@ the protocol that is neither is refused, so that a new one cannot be forgotten.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from heapq import merge
@@ -21,6 +24,7 @@ from perdure.operations.token_store import Tokens
 from perdure.records.access import EVERYWHERE, Grant, LoginRow, TokenRow
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.errors import NotAllowed
+from perdure.records.identifier import shown_id
 from perdure.records.instant import Instant
 from perdure.records.plan import Plan
 from perdure.records.report import Operation
@@ -154,6 +158,13 @@ class ConfinedStore(_Confined):
     def _whole(self) -> bool:
         return self._grant.pattern == EVERYWHERE
 
+    def _check_whole(self, action: str) -> None:
+        if self._whole:
+            return
+        if self._grant.is_token:
+            _refuse(action)
+        raise NotAllowed(f"This would {action}, not only {self._grant.pattern!r}.", remedy="Leave --namespace out.")
+
     # --- writing
 
     def apply(
@@ -162,7 +173,7 @@ class ConfinedStore(_Confined):
         self._check(plan.namespace)
         if not self._grant.allows("agent"):
             _refuse("write")
-        self._inner.apply(replace(plan, actor=self._grant.actor), fence=fence, check=check)
+        self._inner.apply(replace(plan, actor=self._grant.actor or plan.actor), fence=fence, check=check)
 
     def count(self, plan: Plan) -> None:
         self._check(plan.namespace)
@@ -174,41 +185,38 @@ class ConfinedStore(_Confined):
         self._inner.release_lease(lease)
 
     def add_space(self, space: Space, *, activate: bool) -> None:
-        if activate and not self._whole:
-            _refuse("change the vectors of the whole store")
+        if activate:
+            self._check_whole("change the vectors of the whole store")
         self._inner.add_space(space, activate=activate)
 
     def prepare_space(self, space: Space) -> None:
-        if not self._whole:
-            _refuse("change the vectors of the whole store")
+        self._check_whole("change the vectors of the whole store")
         self._inner.prepare_space(space)
 
     def rebuild(self, *, keep_texts: bool) -> None:
-        if not self._whole:
-            _refuse("rebuild the whole store")
+        if self._grant.is_token:  # what is made from rows changes none
+            self._check_whole("rebuild the whole store")
         self._inner.rebuild(keep_texts=keep_texts)
 
     def size(self) -> StoreSize:
-        if not self._whole:
-            _refuse("look at the size of the whole store")
+        if self._grant.is_token:
+            self._check_whole("look at the size of the whole store")
         found: StoreSize = self._inner.size()
         return found
 
     def compact(self) -> tuple[str, ...]:
-        if not self._whole:
-            _refuse("write the whole store anew")
+        self._check_whole("write the whole store anew")
         return tuple(self._inner.compact())
 
     def mark_unfinished(self, work: str) -> None:
-        if not self._whole:
-            _refuse("write the whole store")
+        self._check_whole("write the whole store")
         self._inner.mark_unfinished(work)
 
     def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
         """Purge; what is still found is told where it lies in the token's namespaces."""
         self._check(namespace)
         found: Purged = self._inner.purge(namespace, texts, names)
-        if self._whole:
+        if self._whole or not self._grant.is_token:
             return found
         own = tuple((name, place) for name, place in found.places if name and self._grant.covers(name))
         return replace(found, places=own, unreachable=(_UNTOLD,))
@@ -225,13 +233,24 @@ class ConfinedStore(_Confined):
         place: str | None = self._inner.locate(identity)
         if place is None or self._grant.covers(place):
             return place
-        return next((name for name in self.namespaces() if self._inner.states(name, [identity])), None)
+        own = next((name for name in self.namespaces() if self._inner.states(name, [identity])), None)
+        if own is None and not self._grant.is_token:
+            raise self._grant.elsewhere(f"The memory {shown_id(identity)} is in the namespace {place!r}", place)
+        return own
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
-        return self._first(lambda place: self._inner.find_ids(text, namespace=place, limit=limit), namespace, limit)
+        found = self._first(lambda place: self._inner.find_ids(text, namespace=place, limit=limit), namespace, limit)
+        if not found and not self._grant.is_token:
+            for identity in self._inner.find_ids(text, limit=1):
+                self.locate(identity)  # refuses it, with where it is
+        return found
 
     def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
-        return self._first(lambda place: self._inner.find_operations(text, limit, namespace=place), namespace, limit)
+        found = self._first(lambda place: self._inner.find_operations(text, limit, namespace=place), namespace, limit)
+        if not found and not self._grant.is_token:
+            for identity in self._inner.find_operations(text, 1):
+                self.operation(identity)
+        return found
 
     def _first(self, find: Callable[[str | None], list[str]], namespace: str | None, limit: int) -> list[str]:
         found = sorted({identity for place in self._places(namespace) for identity in find(place)})
@@ -255,10 +274,15 @@ class ConfinedStore(_Confined):
 
     def operation(self, identity: str) -> Operation | None:
         found: Operation | None = self._inner.operation(identity)
-        return found if found is not None and self._grant.covers(found.namespace) else None
+        if found is None or self._grant.covers(found.namespace):
+            return found
+        if self._grant.is_token:
+            return None
+        place = found.namespace
+        raise self._grant.elsewhere(f"The operation {shown_id(identity)} is in the namespace {place!r}", place)
 
-    def operations(self, namespace: str | None, limit: int) -> list[Operation]:
-        each = (self._inner.operations(place, limit) for place in self._places(namespace))
+    def operations(self, namespace: str | None, limit: int, *, without: Collection[str] = ()) -> list[Operation]:
+        each = (self._inner.operations(place, limit, without=without) for place in self._places(namespace))
         return list(islice(merge(*each, key=lambda operation: operation.id, reverse=True), limit))
 
     def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:

@@ -19,7 +19,15 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import Embed
 from perdure.operations.writing import retry
 from perdure.records.deadline import deadline_error, is_over, within
-from perdure.records.errors import DeadlineExceeded, InvalidInput, PerdureError, StoreBusy, UncountedWarning
+from perdure.records.errors import (
+    DeadlineExceeded,
+    DiskFull,
+    InvalidInput,
+    PerdureError,
+    StoreBusy,
+    StoreReadOnly,
+    UncountedWarning,
+)
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Form, Kind, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
@@ -73,7 +81,7 @@ class Agent:
         return self._session(found[0]) if found else None
 
     def begin(self, session: str, namespace: str, transcript: str) -> bool:
-        """Note that a session has begun, or goes on after an end; False where another process writes the store."""
+        """Note that a session has begun, or goes on after an end; False where the store cannot be written now."""
         return self._note_now(session, namespace, {"transcript": transcript, "ended_ms": None}, "the session begins")
 
     def unfinished(self, namespace: str, besides: str) -> list[AgentSession]:
@@ -285,6 +293,9 @@ class Agent:
             if is_over():  # the time of the call around this, not what noting it may take
                 raise error if isinstance(error, DeadlineExceeded) else deadline_error() from error
             self.ctx.warn(f"Another process writes the store, so it was not noted that {because}.", UncountedWarning)
+            return False
+        except (DiskFull, StoreReadOnly) as error:
+            self.ctx.warn(f"It was not noted that {because}: {error}", UncountedWarning)
             return False
         return True
 

@@ -31,7 +31,7 @@ from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import CONFLICT_WITH, DERIVED, Shelf
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.report import Entry, Operation
+from perdure.records.report import NOTES, Entry, Operation
 from perdure.records.store_results import ApplyResult, UndoResult
 
 _IN_PARTS: Final = frozenset({"decay", "fit", "sweep"})
@@ -41,11 +41,14 @@ _MOST_LISTED: Final = 10  # ids that a message lists
 
 
 def history(
-    ctx: Context, identity: str | None, *, namespace: str | None = None, limit: int = 100
+    ctx: Context, identity: str | None, *, namespace: str | None = None, limit: int = 100, notes: bool = False
 ) -> list[Entry] | list[Operation]:
-    """Return a memory's journal, oldest first; or, without an id, the newest operations first."""
+    """Return a memory's journal, oldest first; or, without an id, the newest operations first.
+
+    ``notes``: also operations by which hooks and maintenance write something down for themselves.
+    """
     if identity is None:
-        return ctx.store.operations(namespace, limit)
+        return ctx.store.operations(namespace, limit, without=() if notes else NOTES)
     place = namespace if namespace is not None else ctx.store.locate(identity)
     entries = ctx.store.journal(place, identity) if place is not None else []
     if not entries:
@@ -142,7 +145,7 @@ def _standing(ctx: Context, operation: Operation) -> Operation:
 
 def _last_operation(ctx: Context, role_of: Callable[[str], Role]) -> Operation:
     """Return the newest operation that the caller may take back; where there is none, the newest of all."""
-    own = [o for o in ctx.store.operations(None, PAGE) if o.may_be_last(ctx.store.operation)]
+    own = [o for o in ctx.store.operations(None, PAGE, without=NOTES) if o.may_be_last(ctx.store.operation)]
     if not own:
         raise NotFound(
             "There is no operation to undo.",

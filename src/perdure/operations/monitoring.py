@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
 from perdure.operations.ports import Context
 from perdure.records.digests import encoded
-from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, text_of
+from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, text_of, to_instant
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status
 from perdure.records.report import Alert, Stats
@@ -226,9 +227,11 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
         found += _recorded(ctx, places, waiting, now)
     for place in places:
         tasks = {d.id: d.data for d in ctx.store.documents.page(place, Shelf.UPKEEP, ("", ""), SHOWN)}
-        found += find_alerts(
-            stats(ctx, place), place, tasks, ctx.policy.alerts, from_instant(now), ctx.store.unwritable
-        )
+        looked = stats(ctx, place)
+        since = looked.overdue_since
+        in_use = since is not None and ctx.store.count_changes(place, to_instant(datetime.fromisoformat(since)) + 1) > 0
+        keys, unwritable = ctx.policy.alerts, ctx.store.unwritable
+        found += find_alerts(looked, place, tasks, keys, from_instant(now), unwritable, in_use=in_use)
     severities = ("critical", "warning", "info")
     return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
 

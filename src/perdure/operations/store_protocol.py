@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from perdure.operations.token_store import Tokens
@@ -337,8 +337,8 @@ class Store(Protocol):
     def operation(self, identity: str) -> Operation | None:
         """Return one operation of any namespace; None for an unknown id."""
 
-    def operations(self, namespace: str | None, limit: int) -> list[Operation]:
-        """Return the newest operations first, of all namespaces for None."""
+    def operations(self, namespace: str | None, limit: int, *, without: Collection[str] = ()) -> list[Operation]:
+        """Return the newest operations first, of all namespaces for None; those of some names are left out."""
 
     def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
         """Return the operation whose id is a text, else those whose id or short id begins with it.

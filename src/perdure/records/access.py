@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -22,6 +23,12 @@ class Grant:
     role: Role
     pattern: str  # one namespace, ``team/*`` for all that begin with ``team/``, or ``*`` for all
     actor: str  # who asks; the journal keeps it
+    is_token: bool = True  # else it stands for the namespace that a command or a server was given
+
+    @classmethod
+    def of_namespace(cls, namespace: str) -> Grant:
+        """Return what a command or a server may do that was given a namespace: everything, there only."""
+        return cls("admin", namespace, "", is_token=False)
 
     def allows(self, role: Role) -> bool:
         """Whether it allows what needs a role."""
@@ -38,11 +45,20 @@ class Grant:
     def check_reaches(self, namespace: str) -> None:
         """Refuse a namespace that it does not reach."""
         if not self.covers(namespace):
+            if not self.is_token:
+                raise self.elsewhere(f"This call names the namespace {namespace!r}", namespace)
             raise NotAllowed(
                 f"The token does not reach the namespace {namespace!r}.",
                 remedy=f"Name a namespace that it reaches: {self.pattern}. For tools of MCP the URL may name one: "
                 "/mcp?namespace=NAME.",
             )
+
+    def elsewhere(self, what: str, namespace: str) -> NotAllowed:
+        """Return the refusal of what lies in another namespace than the one that was given."""
+        return NotAllowed(
+            f"{what}; what was started with the namespace {self.pattern!r} acts there only.",
+            remedy=f"In a terminal, `perdure --namespace {shlex.quote(namespace)}` acts there.",
+        )
 
     def includes(self, other: Grant) -> bool:
         """Whether it reaches and allows all that another one does."""

@@ -1,7 +1,7 @@
 """How a policy key is declared: its default, what it means, its bounds or choices, and whether it is protected.
 
-A key is declared with ``store_key`` or ``protected_key``; which of the two says whether a policy file that merely lies
-in the working folder (a cloned repository's, for example) may set it. ``docs/decisions/0022-trust.md`` has more.
+A policy file that merely lies in the working folder (a cloned repository's, for example) may set what is declared with
+``harmless_key``, and everything else only where the user trusts it. ``docs/decisions/0022-trust.md`` has more.
 """
 
 from __future__ import annotations
@@ -15,8 +15,16 @@ Path = Literal["", "file", "folder", "output"]
 def store_key(
     default: Any, text: str, low: float | None = None, high: float | None = None, choices: tuple[str, ...] = ()
 ) -> Any:
-    """Declare a key that decides only about what is within the store, where ``undo`` can take it back."""
+    """Declare a key that decides only about what is within the store, where ``undo`` can take it back.
+
+    Some value of it, or one nobody has thought of, may hide memories, make them fade sooner or refuse new ones.
+    """
     return _declare_key(default, text, low, high, choices, protected=False)
+
+
+def harmless_key(default: Any, text: str, choices: tuple[str, ...] = ()) -> Any:
+    """Declare a key with no value that hides a memory, makes one fade sooner, or has less of one stored or shown."""
+    return _declare_key(default, text, None, None, choices, protected=False, harmless=True)
 
 
 def protected_key(
@@ -45,7 +53,9 @@ def _declare_key(
     choices: tuple[str, ...],
     *,
     protected: bool,
+    harmless: bool = False,
     path: Path = "",
 ) -> Any:
-    metadata = {"help": text, "low": low, "high": high, "choices": choices, "protected": protected, "path": path}
+    trust = {"protected": protected, "harmless": harmless}
+    metadata = {"help": text, "low": low, "high": high, "choices": choices, **trust, "path": path}
     return field(default=default, metadata=metadata)

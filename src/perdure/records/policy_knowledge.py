@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from perdure.records.memory import FACT_SORTS, Sort
-from perdure.records.policy_key import protected_key, store_key
+from perdure.records.policy_key import harmless_key, protected_key, store_key
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePolicy:
     """What is learned from conversations as facts, and when a fact is doubted."""
 
-    learn: str = store_key(
+    learn: str = harmless_key(
         "off",
         "Whether facts are learned from ingested messages, by rules. The rules read English; hand other facts over.",
         choices=("rules", "off"),
     )
-    watch: bool = store_key(
+    watch: bool = harmless_key(
         default=True, text="Recall shows the best hits about the same thing newest first, and links them."
     )
     file: str = protected_key("", "A TOML file with synonyms, predicates and authorities; empty for none.", path="file")
-    statements: bool = store_key(default=True, text="Also learn from what people say about themselves in passing.")
+    statements: bool = harmless_key(default=True, text="Also learn from what people say about themselves in passing.")
     preference: float = store_key(0.6, "Confidence of a preference or policy that was stated.", 0, 1)
     statement: float = store_key(0.5, "Confidence of what was said in passing.", 0, 1)
     model: float = store_key(0.5, "Confidence of what a language model read in a message.", 0, 1)

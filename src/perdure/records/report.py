@@ -46,6 +46,7 @@ class Report(Written):
     held: tuple[Held, ...] = ()  # what gates stopped
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty for a dry run
     plans: tuple[Plan, ...] = ()  # the plans themselves, for a dry run
+    overdue: int = 0  # of a forecast: moves whose instant has passed, which the next sweep makes
 
     @property
     def tally(self) -> dict[str, int]:
@@ -70,7 +71,7 @@ class Entry(JsonRecord):
     trimmed: bool = False  # older than the journal's horizon: what was before and after is not kept any more
 
 
-_NOTES: Final = frozenset({"policy", "session", "upkeep"})
+NOTES: Final = frozenset({"policy", "session", "upkeep"})
 """Operations by which workers and hooks write something down for themselves."""
 
 
@@ -93,7 +94,7 @@ class Operation(JsonRecord):
     @property
     def is_own(self) -> bool:
         """Whether it can be meant by "the last operation": no undo, not undone, no note of a worker or hook."""
-        return self.undoes is None and self.undone_by is None and self.operation not in _NOTES
+        return self.undoes is None and self.undone_by is None and self.operation not in NOTES
 
     def may_be_last(self, find: Callable[[str], Operation | None]) -> bool:
         """Return whether "the last operation" can mean this one: an own one, or the redo of one (found by its id)."""

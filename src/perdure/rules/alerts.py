@@ -37,13 +37,16 @@ def find_alerts(
     keys: AlertPolicy,
     now: datetime,
     unwritable: Unwritable = "",
+    *,
+    in_use: bool = True,
 ) -> list[Alert]:
     """Return the alerts of a namespace whose value reaches the threshold; a threshold of 0 turns one off.
 
-    ``tasks`` has what is written down about the last run of each task of maintenance.
+    ``tasks`` has what is written down about the last run of each task of maintenance; ``in_use`` is whether anything
+    was written since the oldest due move began to wait.
     """
     since = None if found.overdue_since is None else datetime.fromisoformat(found.overdue_since)
-    rows = (*_of_store(unwritable), *_of_maintenance(since, tasks, now), *_of_memories(found, now))
+    rows = (*_of_store(unwritable), *_of_maintenance(since, tasks, now, in_use=in_use), *_of_memories(found, now))
     return _reaching(rows, namespace, keys)
 
 
@@ -54,7 +57,8 @@ def find_recorded_alerts(
 
     What waits now is told, whatever the report of the last run of its task says.
     """
-    rows = list(_of_maintenance(None if waiting.overdue is None else from_instant(waiting.overdue), tasks, now))
+    since = None if waiting.overdue is None else from_instant(waiting.overdue)
+    rows = list(_of_maintenance(since, tasks, now, in_use=True))
     if waiting.held is not None:
         rows.append(_of_held(from_instant(waiting.held), "", (), now))
     recorded = tasks.get("report", {}).get("report", {}).get("alerts", ())
@@ -83,11 +87,22 @@ def _of_store(unwritable: Unwritable) -> Iterator[_Row]:
         yield "unwritable", "critical", 1, f"nothing can be stored: {WHY[unwritable]}", ()
 
 
-def _of_maintenance(overdue: datetime | None, tasks: Mapping[str, Mapping[str, Any]], now: datetime) -> Iterator[_Row]:
+def _of_maintenance(
+    overdue: datetime | None, tasks: Mapping[str, Mapping[str, Any]], now: datetime, *, in_use: bool
+) -> Iterator[_Row]:
     if overdue is not None:
         hours = (now - overdue).total_seconds() / _HOUR_SECONDS
-        note = f"moves have been waiting for a sweep since {_minute(overdue)}: run `perdure maintain --once`"
-        yield "overdue_hours", "critical", hours, note, ()
+        since = f"moves have been waiting for a sweep since {_minute(overdue)}"
+        if in_use:
+            yield "overdue_hours", "critical", hours, f"{since}: run `perdure maintain --once`", ()
+        else:  # nobody has missed it
+            yield (
+                "overdue_hours",
+                "info",
+                hours,
+                f"{since}, and nothing was stored since: the next session makes them",
+                (),
+            )
     damaged = tasks.get("check", {}).get("found", 0)
     if damaged:
         first = tasks["check"]["faults"][0]

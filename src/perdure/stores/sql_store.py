@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, TypeVar
 
 from perdure.records.damage import RepairSources
@@ -295,10 +295,11 @@ class SqlStore(ABC):
         rows = self._everywhere("operation", id=identity)
         return self._operation(rows[0]) if rows else None
 
-    def operations(self, namespace: str | None, limit: int) -> list[Operation]:
+    def operations(self, namespace: str | None, limit: int, *, without: Collection[str] = ()) -> list[Operation]:
+        names = sorted(without)
         if namespace is None:
-            return [self._operation(row) for row in self._newest_operations(limit)]
-        return [self._operation(row) for row in self._rows(namespace, "operations_of", limit=limit)]
+            return [self._operation(row) for row in self._newest_operations(limit, names)]
+        return [self._operation(row) for row in self._rows(namespace, "operations_of", limit=limit, without=names)]
 
     def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
         return reading.find_by_start(
@@ -306,8 +307,8 @@ class SqlStore(ABC):
         )
 
     @abstractmethod
-    def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:
-        """Return the rows of the newest operations of all namespaces, newest first."""
+    def _newest_operations(self, limit: int, without: list[str]) -> list[tuple[Any, ...]]:
+        """Return the rows of the newest operations of all namespaces, newest first, but those of some names."""
 
     def _operation(self, row: Sequence[Any]) -> Operation:
         return operation_of((self._plain(row[0]), *row[1:]))

@@ -268,9 +268,10 @@ class RecallingVerbs:
         *,
         namespace: Everywhere | None = None,
         limit: Limit = 50,
+        notes: Annotated[bool, Param("Also what hooks and maintenance note for themselves.", tool=False)] = False,
     ) -> Entries | Operations:
         """Show a memory's whole journal, oldest first; without an id the newest operations, as many as ``limit``."""
-        return journal.history(self._context, id, namespace=namespace, limit=limit)
+        return journal.history(self._context, id, namespace=namespace, limit=limit, notes=notes)
 
     @verb(
         "History and undo",

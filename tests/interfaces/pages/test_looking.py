@@ -10,7 +10,7 @@ import pytest
 from conftest import HARSH, tables
 from interfaces.pages.browsing import words
 from perdure.interfaces import pages
-from perdure.interfaces.pages import overview, page_request
+from perdure.interfaces.pages import overview
 from perdure.interfaces.pages.memories import curves
 from perdure.interfaces.pages.overview import sentence
 from perdure.records.instant import DAY_MS, to_instant
@@ -84,7 +84,7 @@ def test_what_was_done_leaves_out_what_maintenance_notes_of_itself(browser, know
     for _ in range(4):
         clock.passes(days=1)
         memory.upkeep("worker")
-    assert sum(one.operation == "upkeep" for one in memory.history(limit=30)) > 15
+    assert sum(one.operation == "upkeep" for one in memory.history(limit=30, notes=True)) > 15
     for path in ("/", "/plans"):
         shown = words(browser.get(path))
         assert "begins the" not in shown, path
@@ -99,6 +99,7 @@ def test_an_empty_store_has_an_overview(browser, memory):
 def test_alerts_come_to_the_overview_and_go(browser, memory, clock):
     memory.remember("The staging server listens on port 8081.")
     clock.passes(days=60)
+    memory.remember("The project is in use.")
     assert [a.name for a in memory.alerts()] == ["overdue_hours"]
     text = words(browser.get("/"))
     assert "critical moves have been waiting for a sweep" in text
@@ -302,8 +303,7 @@ def named(page):
     return re.findall(r'<li class="named" id="named"><b>(\w+)</b>', page.text)
 
 
-def test_an_id_leads_to_its_operation_however_it_is_written_and_how_old_it_is(browser, known, memory, monkeypatch):
-    monkeypatch.setattr(page_request, "_MOST_READ", 5)
+def test_an_id_leads_to_its_operation_however_it_is_written_and_how_old_it_is(browser, known, memory):
     swept = next(o.id for o in memory.history() if o.operation == "sweep")
     for number in range(20):
         memory.remember(f"Note {number}.")

@@ -17,6 +17,7 @@ from perdure.interfaces.cli import file_commands, plan, server, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import own_command, verb_commands
 from perdure.interfaces.cli.options import ALIASES, MEANT, Json, Namespace, PolicyFile, Store, Timeout
+from perdure.interfaces.files.project import with_given
 from perdure.interfaces.hooks import command
 from perdure.records.errors import BUG, NotFound, PerdureError
 from perdure.records.identifier import shown_id
@@ -41,6 +42,7 @@ OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
         "mcp-config": setup.mcp_config,
         "hook": command.hook,
         "trust": setup.trust,
+        "project": setup.project,
         "demo": setup.demo,
         "policy show": setup.policy_show,
         "policy check": setup.policy_check,
@@ -154,7 +156,7 @@ def _report_refusal(error: PerdureError, *, as_json: bool) -> Exit:
         if written:
             print("To undo what was written, run these in order:", file=sys.stderr)
         for operation in reversed(written):
-            print(f"perdure undo {shown_id(operation)}", file=sys.stderr)
+            print(with_given(f"perdure undo {shown_id(operation)}"), file=sys.stderr)
     return Exit.NOTHING if isinstance(error, NotFound) else Exit.FAILED
 
 

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perdure.records.access import Grant
 from perdure.records.deadline import unlimited, within
 from perdure.records.errors import InvalidInput
 from perdure.user_folders import data_folder, expanded
@@ -96,11 +97,15 @@ class Call:
     def memory(self, *, create: bool = False, lasting: bool = False) -> Iterator[Memory]:
         """Open the store for the length of a block; warnings about the embedder are printed, each once.
 
-        With ``create`` a store that is not there is made. A ``lasting`` block goes on until it is stopped: the time
-        limit is that of each of its calls, not of all.
+        Where a namespace was given, the memory acts there only.
+
+        Args:
+            create: Make a store that is not there; without it, it is an error.
+            lasting: The block goes on until it is stopped: the time limit is that of each of its calls, not of all.
         """
         with short_warnings(), within(None if lasting else self.timeout), self._opened(create=create) as memory:
-            yield memory if self.timeout is None else memory.within(self.timeout)
+            timed = memory if self.timeout is None else memory.within(self.timeout)
+            yield timed if self.namespace is None else timed.confined(Grant.of_namespace(self.namespace))
 
     def _opened(self, *, create: bool) -> Memory:
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened

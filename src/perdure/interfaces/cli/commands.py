@@ -20,7 +20,7 @@ from typer.main import get_command
 import perdure.memory  # noqa: F401  # declares the verbs
 from perdure.interfaces.cli.call import Body, Call, Exit
 from perdure.interfaces.cli.options import COMMON, current_options, json_object, json_objects, moment, text_or_input
-from perdure.interfaces.files.project import resolve_namespace
+from perdure.interfaces.files.project import GIVEN, resolve_namespace
 from perdure.records.errors import InvalidInput
 from perdure.verbs.arguments import not_found
 from perdure.verbs.declaration import VERBS, Parameter, Verb
@@ -92,6 +92,7 @@ def call_of(context: typer.Context, after: dict[str, Any]) -> Call:
     options = {name: before.get(name) if value is None else value for name, value in after.items()}
     store = options["store"] if options["store"] is not None else os.environ.get("PERDURE_STORE") or None
     namespace = resolve_namespace(options["namespace"])
+    GIVEN.set(namespace)
     return Call(store, options["policy"], namespace, bool(options["as_json"]), options.get("timeout"))
 
 

@@ -174,14 +174,11 @@ def undo(
 
     Without an id it only shows the last operation; 'perdure undo last' undoes it.
     """
-    if operation_id is not None and (operation_id != "last" or call.namespace is None):
+    if operation_id is not None:
         return run_verb(call, VERBS["undo"], {"operation_id": operation_id})
     with call.memory() as memory:
         last = _last_operation(memory, call.namespace)
-        if operation_id is None:
-            call.answer(as_json(last), *view_of([last], Request("history")))
-        else:
-            call.show(memory, VERBS["undo"], {"operation_id": last.id}, memory.undo(last.id))
+        call.answer(as_json(last), *view_of([last], Request("history")))
     return Exit.OK
 
 

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 
 from perdure.interfaces.cli.call import Call, print_json, short_warnings
+from perdure.interfaces.files.project import name_of_folder, project_folder, project_namespace
+from perdure.interfaces.files.project_records import ProjectRecord, write_project_record
 from perdure.interfaces.plugin.installation import Scope
 from perdure.interfaces.views.blocks import Foreign, Line, PlainText
 from perdure.records.errors import InvalidInput, NotFound, PerdureError, PolicyError
+from perdure.rules.validation.values import checked_namespace
 from perdure.verbs.declaration import lazy_modules
 
 if TYPE_CHECKING:
@@ -84,7 +87,7 @@ def mcp(
     with extra_needed("The MCP server", "mcp"):
         from perdure.interfaces.mcp.run import run  # noqa: PLC0415  # an extra, and start-up time
 
-        common: dict[str, Any] = {"store": call.prepared_store(), "policy": call.policy, "namespace": call.place}
+        common: dict[str, Any] = {"store": call.prepared_store(), "policy": call.policy, "namespace": call.namespace}
         http: dict[str, Any] = {"host": host, "port": port, "allowed_hosts": allowed_host or ()}
         run(**common, transport=transport, profile=profile, seconds=call.timeout, **http)
 
@@ -123,7 +126,7 @@ def mcp_config(
     if call.policy is None and path is not None and not path.is_absolute():
         print(f"Note: {path} in this folder is not included; pass it with --policy to include it.", file=sys.stderr)
         path = None
-    text = snippet(client, store, None if path is None else str(path))
+    text = snippet(client, store, None if path is None else str(path), call.namespace)
     call.answer({"client": client, "store": store, "snippet": text}, PlainText(text))
 
 
@@ -200,7 +203,7 @@ def trust(
     listed: Annotated[bool, typer.Option("--list", help="List the trusted files.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Stop trusting the file.")] = False,
 ) -> None:
-    """Let a policy file of a working folder set protected keys: endpoints, environment variables, files, safeguards.
+    """Let a policy file of a working folder count: what it hides, ages or limits, its endpoints, files and safeguards.
 
     Read the file first. Trust covers its present content and the files that it names; a changed file is not trusted.
     """
@@ -210,6 +213,31 @@ def trust(
         _list_trusted(call)
     else:
         (_revoke_trust if revoke else _add_trust)(call, _policy_path(file))
+
+
+def project(
+    call: Call,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAMESPACE", help="What this folder is to stand for. Default: only show it.")
+    ] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Let it stand for its own name again.")] = False,
+) -> None:
+    """Show or choose the namespace that this project's folder stands for: for '-n .', the plugin and its hooks.
+
+    Choose one after a folder was renamed, to go on with its memories, or where two folders of one name are to be
+    kept apart. No memory is changed or moved.
+    """
+    if reset and name is not None:
+        raise InvalidInput("--reset cannot be combined with a namespace.", remedy="Use one of them.")
+    folder = project_folder(None)
+    if name is not None:
+        write_project_record(ProjectRecord(str(folder), checked_namespace(name), chosen=True))
+    elif reset:
+        write_project_record(ProjectRecord(str(folder), name_of_folder(folder), chosen=False))
+    place = project_namespace(None)
+    data = {"folder": str(folder), "namespace": place, "chosen": place != name_of_folder(folder)}
+    end = " A running server and session take it up when they start anew." if name is not None or reset else ""
+    call.answer(data, Line((Foreign(str(folder)), " stands for the namespace ", Foreign(place), f".{end}")))
 
 
 def _list_trusted(call: Call) -> None:
@@ -228,12 +256,12 @@ def _policy_path(file: str | None) -> Path:
 def _add_trust(call: Call, path: Path) -> None:
     compose.load_policy(path)  # a file with faults is refused here, with all of them
     policy = compose.folder_policy(path)
-    if policy is None or not policy.protected:
+    if policy is None or not policy.needing_trust:
         data: dict[str, Any] = {"file": str(path.absolute()), "trusted": False, "keys": {}}
-        _show_trust(call, data, "sets no protected key, so it needs no trust.")
+        _show_trust(call, data, "sets harmless keys only, so it needs no trust.")
         return
     compose_trust.add_trust(policy.path, policy.digest)
-    data = {"file": str(policy.path), "trusted": True, "keys": policy.protected}
+    data = {"file": str(policy.path), "trusted": True, "keys": policy.needing_trust}
     _show_trust(call, data, "is now trusted, until it changes.")
 
 

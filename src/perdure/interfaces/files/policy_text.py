@@ -35,6 +35,7 @@ def policy_data(policy: Policy) -> dict[str, Any]:
             "choices": list(key.metadata["choices"]),
             "help": key.metadata["help"],
             "protected": key.metadata["protected"],
+            "harmless": key.metadata["harmless"],
         }
         for name, kind in sections().items()
         for key in fields(kind)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
+from perdure.interfaces.files.project_records import project_record
+from perdure.rules.escaping import terminal_line
 from perdure.user_folders import expanded
 
 HERE: Final = "."  # given as a namespace it stands for the project's own. No namespace has this name
@@ -19,17 +23,43 @@ _NO_START: Final = re.compile(r"^[^\w]+")
 
 
 def project_namespace(folder: Path | None, environment: Mapping[str, str] | None = None) -> str:
-    """Return the namespace of a project: its folder's name; ``default`` where that says nothing.
+    """Return the namespace of a project: the one chosen for its folder (``perdure project NAME``), else its name.
 
-    The project's folder is what the agent says it is (``CLAUDE_PROJECT_DIR``), else the nearest one above with a
-    ``.git``, else the folder itself: an agent that changes its working folder stays in its project. Two projects whose
-    folders have the same name share a namespace; name others with ``--namespace``.
+    It is ``default`` where that says nothing. Two projects whose folders have the same name share a namespace until
+    one is chosen; the person is told at the first session.
+
+    Args:
+        folder: The working folder; None for this process's.
+        environment: Variables; this process's if None.
+    """
+    top = project_folder(folder, environment)
+    record = project_record(top)
+    return record.namespace if record is not None and record.chosen else name_of_folder(top)
+
+
+def name_of_folder(folder: Path) -> str:
+    """Return the namespace that a folder's name makes."""
+    name = _NO_START.sub("", _NOT_ALLOWED.sub("-", folder.name))[:_LONGEST].strip()
+    return name or "default"
+
+
+def project_folder(folder: Path | None, environment: Mapping[str, str] | None = None) -> Path:
+    """Return the folder of a project.
+
+    It is what the agent says it is (``CLAUDE_PROJECT_DIR``), else the nearest one above with a ``.git``, else the
+    folder itself: an agent that changes its working folder stays in its project.
+
+    Args:
+        folder: The working folder; None for this process's.
+        environment: Variables; this process's if None.
     """
     project = (os.environ if environment is None else environment).get(VARIABLE)
     start = Path(os.path.abspath(project or folder or "."))  # noqa: PTH100  # a link keeps its own name; that of "." says nothing
-    top = start if project else next((p for p in (start, *start.parents) if (p / ".git").exists()), start)
-    name = _NO_START.sub("", _NOT_ALLOWED.sub("-", top.name))[:_LONGEST].strip()
-    return name or "default"
+    return start if project else next((p for p in (start, *start.parents) if (p / ".git").exists()), start)
+
+
+GIVEN: Final[ContextVar[str | None]] = ContextVar("GIVEN", default=None)
+"""The namespace that the command at hand was given with ``--namespace``: commands that it prints name it too."""
 
 
 def resolve_namespace(namespace: str | None) -> str | None:
@@ -37,11 +67,17 @@ def resolve_namespace(namespace: str | None) -> str | None:
     return project_namespace(None) if namespace == HERE else namespace
 
 
+def with_given(command: str) -> str:
+    """Return a command to print, with the namespace that the command at hand was given."""
+    given = GIVEN.get()
+    return command if given is None else f"{command} -n {shlex.quote(terminal_line(given))}"
+
+
 def policy_to_find(policy: str | None) -> str | None:
     """Return the policy of a process that other programs start in any folder, as ``perdure.open`` takes it.
 
-    A relative path names another file in each folder. It is looked for like one in ``PERDURE_POLICY``: protected keys
-    of what is found there count only if the user trusts the file.
+    A relative path names another file in each folder. It is looked for like one in ``PERDURE_POLICY``: what is
+    found there counts only if the user trusts the file, but for harmless keys.
     """
     if policy is None or (path := expanded(policy)).is_absolute():
         return policy if policy is None else str(path)

@@ -11,13 +11,15 @@ import gc
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.interfaces.files.project import policy_to_find, project_namespace, resolve_namespace
+from perdure.interfaces.files.project import policy_to_find, project_folder, project_namespace, resolve_namespace
+from perdure.interfaces.hooks.failures import failed_answer
 from perdure.interfaces.hooks.hook_input import EVENTS, HookInput, parse_hook_input, render_hook_output
+from perdure.interfaces.hooks.project_notice import project_notice
 from perdure.interfaces.hooks.running_server import LONGEST_INPUT, made_default_store
 from perdure.interfaces.hooks.transcript_tail import Mark, read_new_messages
 from perdure.records.errors import NotFound, PerdureError
@@ -31,8 +33,14 @@ if TYPE_CHECKING:  # it loads numpy and SQLite
 
 _WITH_EMBEDDER: Final = frozenset({"Stop", "PreCompact"})
 """Events that make vectors: nobody waits for the first, and before the second much is at stake."""
+_UNWRITABLE: Final[Mapping[str, tuple[str]]] = {
+    "full": ("Perdure stores nothing: the disk of its store is full. Free some space or raise the quota.",),
+    "read-only": ("Perdure stores nothing: its store is read-only. Check the file's and the folder's permissions.",),
+}
+"""Why a store takes no writes -> what the person is told when a session starts."""
 _MOST_ENDED: Final = 20
 """Sessions that were never ended and are ended at one start, the oldest first; the others at the next."""
+_SWEEP_SECONDS: Final = 1.0  # a sweep of the usual project takes a tenth of that
 _LONGEST_SESSION: Final = 200
 _BYTES_AT_ONCE: Final = 4 * 1024 * 1024
 
@@ -45,18 +53,33 @@ def answer_hook(
     *,
     meaning: bool,
     notices: Sequence[str] = (),
+    project: Path | None = None,
 ) -> str:
     """Handle a hook's event, and return what the hook prints; "" prints nothing.
 
-    ``meaning`` searches semantically for UserPromptSubmit, which takes a second longer. ``notices`` are shown to the
-    user when a session starts, and may be filled while the store is opened.
+    Args:
+        event: As the command names it.
+        text: The hook's standard input.
+        open_memory: Opens the store, with an embedder or without.
+        namespace: Where; the project's if None.
+        meaning: Search semantically for UserPromptSubmit, which takes a second longer.
+        notices: For the user, shown when a session starts; may be filled while the store is opened.
+        project: The project's folder, where the namespace is its own; found by the input if that is None.
+
+    Raises:
+        PerdureError: The input is not what the agent sends, or the store cannot be used.
     """
     hook_input = parse_hook_input(text, event)
     checked_text(hook_input.session, "session_id", longest=_LONGEST_SESSION)
-    namespace = checked_namespace(namespace if namespace is not None else project_namespace(hook_input.cwd))
+    if namespace is None:
+        namespace, project = project_namespace(hook_input.cwd), project_folder(hook_input.cwd)
+    namespace = checked_namespace(namespace)
     with open_memory(event in _WITH_EMBEDDER or (meaning and event == "UserPromptSubmit")) as memory:
+        is_start = event == "SessionStart"
+        place = project_notice(memory, project, namespace) if is_start and project is not None else ""
         context = _HANDLERS[event](memory, hook_input, namespace)
-    answer = render_hook_output(event, context, "\n".join(notices) if event == "SessionStart" else None)
+        told = [*notices, *_UNWRITABLE.get(memory.unwritable, ()), *filter(None, [place])] if is_start else []
+    answer = render_hook_output(event, context, "\n".join(told))
     return "" if answer == "{}" else answer
 
 
@@ -75,7 +98,18 @@ def _start_session(memory: Memory, hook_input: HookInput, namespace: str) -> str
                 _finish(memory, session.id, path, namespace)
             except PerdureError as error:  # one session must not keep the others, nor this start
                 _report(f"session {session.id} could not be ended: {error}")
-    return memory.agent.opening(hook_input.session, namespace)
+    shown = memory.agent.opening(hook_input.session, namespace)
+    if noted and memory.policy.upkeep.background:
+        _sweep(memory, namespace)
+    return shown
+
+
+def _sweep(memory: Memory, namespace: str) -> None:
+    """Make the moves that are due, as far as that is quick: a project without a server has no other maintenance."""
+    try:
+        memory.within(_SWEEP_SECONDS).sweep(namespace=namespace)
+    except PerdureError as error:  # the user waits for the answer, and the next start tries again
+        _report(f"what is due was not moved: {error}")
 
 
 def _submit_prompt(memory: Memory, hook_input: HookInput, namespace: str) -> str:
@@ -141,10 +175,19 @@ def run(
 ) -> None:
     """Run a hook on standard input and print its answer; errors and warnings go to standard error, the hooks' log.
 
-    Store and policy are looked for as everywhere if None; the namespace ``.`` or None is the project's.
+    Of an error the person is told once in a session.
+
+    Args:
+        event: Which one.
+        store: The store's address; looked for as everywhere if None.
+        policy: The policy's file; looked for as everywhere if None or relative.
+        namespace: Where; ``.`` or None for the project's.
+        meaning: As in ``answer_hook``.
+        text: The input, where it was read already.
     """
+    content = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace") if text is None else text
+    problem = ""
     try:
-        content = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace") if text is None else text
         with _reported_warnings() as notices:
             answer = answer_hook(
                 event,
@@ -155,12 +198,19 @@ def run(
                 notices=notices,
             )
     except PerdureError as error:
-        _report(str(error))
+        problem = str(error)
     except Exception as error:  # noqa: BLE001  # a defect of ours must not stop the agent either
-        _report(f"{type(error).__name__}: {error} (a bug in Perdure; please report it)")
-    else:
-        if answer:
-            print(answer)
+        problem = bug_report(error)
+    if problem:
+        _report(problem)
+        answer = failed_answer(event, content, problem)
+    if answer:
+        print(answer)
+
+
+def bug_report(error: Exception) -> str:
+    """Return what is said of a defect of ours."""
+    return f"{type(error).__name__}: {error} (a bug in Perdure; please report it)"
 
 
 def _open_memory(store: str | None, policy: str | None, *, with_embedder: bool) -> Memory:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.interfaces.files.project import HERE, VARIABLE, project_namespace
+from perdure.interfaces.files.project import HERE, VARIABLE, project_folder, project_namespace
 from perdure.interfaces.hooks import running_server
 from perdure.records.errors import PerdureError
 
@@ -133,28 +133,31 @@ class HookAnswering:
     def _reply_to(self, call: Mapping[str, Any]) -> dict[str, object]:
         from perdure.compose import load_policy  # noqa: PLC0415  # numpy and SQLite load here
         from perdure.compose import open as open_memory  # noqa: PLC0415  # as above
-        from perdure.interfaces.hooks.agent_hooks import answer_hook, report_line  # noqa: PLC0415  # start-up time
+        from perdure.interfaces.hooks.agent_hooks import answer_hook, bug_report, report_line  # noqa: PLC0415  # start-up time
+        from perdure.interfaces.hooks.failures import failed_answer  # noqa: PLC0415  # as above
 
         try:
             policy = load_policy(self._policy)
             _check_models(policy)
-            namespace = _namespace(call)
+            namespace, project = _namespace(call)
             answer = answer_hook(
                 call["event"],
                 call["text"],
                 lambda _: open_memory(self._store, policy, embedder="none"),
                 namespace,
                 meaning=False,
+                project=project,
             )
         except PerdureError as error:
-            return {"answer": "", "reports": [report_line(str(error))]}
+            problem = str(error)
         except _WorkAloneError:
             raise
         except Exception as error:  # noqa: BLE001  # a defect of ours must not end the server
             _log.exception("A hook failed unexpectedly.")
-            report = f"{type(error).__name__}: {error} (a bug in Perdure; please report it)"
-            return {"answer": "", "reports": [report_line(report)]}
-        return {"answer": answer, "reports": []}
+            problem = bug_report(error)
+        else:
+            return {"answer": answer, "reports": []}
+        return {"answer": failed_answer(call["event"], call["text"], problem), "reports": [report_line(problem)]}
 
 
 def _check_models(policy: Policy) -> None:
@@ -163,8 +166,11 @@ def _check_models(policy: Policy) -> None:
         raise _WorkAloneError
 
 
-def _namespace(call: Mapping[str, Any]) -> str:
-    """Return the namespace as the hook itself would resolve it, in its folder and its environment."""
+def _namespace(call: Mapping[str, Any]) -> tuple[str, Path | None]:
+    """Return the namespace as the hook itself would resolve it, in its folder and its environment.
+
+    Also the project's folder, where the namespace is its own.
+    """
     from perdure.interfaces.hooks.hook_input import parse_hook_input  # noqa: PLC0415  # start-up time
 
     hook_input = parse_hook_input(call["text"], call["event"])
@@ -173,10 +179,11 @@ def _namespace(call: Mapping[str, Any]) -> str:
     if any(path is not None and not path.is_absolute() for path in paths):
         raise _WorkAloneError
     if requested is not None and requested != HERE:
-        return str(requested)
+        return str(requested), None
     folder = Path(call["folder"])
     project = {} if own is None else {VARIABLE: own}
-    return project_namespace(folder if requested == HERE else hook_input.cwd or folder, project)
+    start = folder if requested == HERE else hook_input.cwd or folder
+    return project_namespace(start, project), project_folder(start, project) if requested is None else None
 
 
 def _bind(path: str) -> socket.socket | None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+from perdure.interfaces.files.project import HERE
 from perdure.interfaces.mcp.run import default_store
 from perdure.interfaces.plugin.installation import data_folder, write_launcher
 from perdure.records.errors import InvalidInput
@@ -49,19 +50,25 @@ _KEYS: Final[Mapping[str, str]] = {"vscode": "servers", "zed": "context_servers"
 """Under which key a client lists its servers, where it is not ``mcpServers``."""
 
 
-def snippet(client: Client, store: str | None = None, policy: str | None = None) -> str:
+def snippet(client: Client, store: str | None = None, policy: str | None = None, namespace: str | None = None) -> str:
     """Return what to paste: comment lines that start with ``#``, then the configuration.
 
     The server is named by absolute paths, so that it starts whatever the client's PATH and folder are, and through a
     launcher, so that it still starts after its environment has moved. Without a store it is
-    a file in the user's data folder; without a policy the server looks for one.
+    a file in the user's data folder; without a policy the server looks for one; without a namespace, one for each
+    project, where the client works in projects.
     """
-    command, *arguments = server_command(store, policy)
-    return _PROFILES + _caution(store) + _text(client, command, arguments)
+    place = namespace if namespace is not None or client == "claude-desktop" else HERE
+    command, *arguments = server_command(store, policy, place)
+    told = _PROJECTS if place == HERE else ""
+    return _PROFILES + told + _caution(store) + _text(client, command, arguments)
 
 
 _PROFILES: Final = (
     "# --profile agent offers ten tools; use lifecycle to add maintenance tools, or full for all tools.\n"
+)
+_PROJECTS: Final = (
+    "# --namespace . keeps the memories of each project apart, by its folder's name, as the plugin and its hooks do.\n"
 )
 
 
@@ -99,7 +106,7 @@ def _text(client: Client, command: str, arguments: list[str]) -> str:
     )
 
 
-def server_command(store: str | None = None, policy: str | None = None) -> list[str]:
+def server_command(store: str | None = None, policy: str | None = None, namespace: str | None = None) -> list[str]:
     """Return the command that starts the server over stdio, with absolute paths.
 
     It names the launcher in the user's data folder, which is written; on Windows, this environment's interpreter.
@@ -112,4 +119,5 @@ def server_command(store: str | None = None, policy: str | None = None) -> list[
         start = [str(Path(sys.executable).absolute()), "-P", "-m", "perdure"]
     else:
         start = ["/bin/sh", str(write_launcher(data_folder() / "launcher"))]
-    return [*start, *options, "--store", absolute, "mcp", "--profile", "agent"]
+    place = [] if namespace is None else ["--namespace", namespace]
+    return [*start, *options, "--store", absolute, "mcp", "--profile", "agent", *place]

@@ -25,6 +25,7 @@ from perdure.interfaces.files.project import policy_to_find, resolve_namespace
 from perdure.interfaces.hooks.answering import HookAnswering
 from perdure.interfaces.hooks.background import Background
 from perdure.interfaces.hooks.running_server import made_default_store
+from perdure.records.access import Grant
 from perdure.records.errors import PerdureError, StoreError
 from perdure.rules.escaping import terminal_error
 
@@ -48,7 +49,7 @@ class OpenOnce:
 
     A store that cannot be opened is tried again at the next call, so that a mended policy or path needs no restart.
     ``background`` and ``answering`` begin once the store is open, and end before it is closed. ``notice`` returns what
-    the user should know of how it was opened, "" for nothing.
+    the user should know of how it was opened, "" for nothing. ``grant`` confines what tools do, not the upkeep.
     """
 
     def __init__(
@@ -57,17 +58,20 @@ class OpenOnce:
         background: Background | None = None,
         notice: Callable[[], str] = str,
         answering: HookAnswering | None = None,
+        grant: Grant | None = None,
     ) -> None:
         self._opener = opener
+        self._grant = grant
         self._background = background
         self._answering = answering
         self._notice: Callable[[], str] | None = notice
         self._lock = threading.Lock()
         self._memory: Memory | None = None
+        self._offered: Memory
         self._closed = False
 
     def __call__(self) -> Memory:
-        """Return the open memory."""
+        """Return the open memory, as tools may use it."""
         with self._lock:
             if self._closed:
                 raise StoreError("The server is shutting down.", remedy="Start it again.")
@@ -77,7 +81,8 @@ class OpenOnce:
                     self._background.start(self._memory)
                 if self._answering is not None:
                     self._answering.start()
-            return self._memory
+                self._offered = self._memory if self._grant is None else self._memory.confined(self._grant)
+            return self._offered
 
     def take_notice(self) -> str:
         """Return what the user should know, once, after the store was opened; else ""."""
@@ -140,7 +145,7 @@ def run(
     port: int = 8765,
     profile: Profile = "agent",
     *,
-    namespace: str = "default",
+    namespace: str | None = None,
     allowed_hosts: Sequence[str] = (),
     seconds: float | None = None,
 ) -> None:
@@ -153,7 +158,7 @@ def run(
         host: The address to listen on, one of this machine's own.
         port: The port to listen on; 0 for a free one.
         profile: ``agent``, ``lifecycle`` or ``full``.
-        namespace: Where tools look when a call names none.
+        namespace: Where tools act: there only; None for ``default``, and wherever a call says.
         allowed_hosts: Further Host headers to accept over HTTP, for example ``memory.lan:8765``.
         seconds: How long a call may take; None for what the policy says.
 
@@ -162,8 +167,9 @@ def run(
     """
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
     notice = _policy_notice if policy is None else str
-    lazy_memory = OpenOnce(lambda: _open(store, policy), Background(), notice, HookAnswering(store, policy))
-    server = build(lazy_memory, profile=profile, namespace=namespace, seconds=seconds)
+    grant = None if namespace is None else Grant.of_namespace(namespace)
+    lazy_memory = OpenOnce(lambda: _open(store, policy), Background(), notice, HookAnswering(store, policy), grant)
+    server = build(lazy_memory, profile=profile, namespace=namespace or "default", seconds=seconds)
     _end_on_signals(lazy_memory)
     try:
         if transport == "stdio":
@@ -196,9 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=None,
         help="the policy, a TOML file (default: PERDURE_POLICY, ./perdure.toml, your configuration folder)",
     )
-    parser.add_argument(
-        "--namespace", default="default", help="the namespace of calls that give none; . is the project's"
-    )
+    parser.add_argument("--namespace", help="the namespace that tools act in, no other; . is the project's")
     parser.add_argument(
         "--profile",
         type=lambda name: "agent" if name == "core" else name,  # its earlier name, which clients' configurations have
@@ -221,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             args.host,
             args.port,
             args.profile,
-            namespace=resolve_namespace(args.namespace) or "default",
+            namespace=resolve_namespace(args.namespace),
             allowed_hosts=args.allowed_host,
         )
     except PerdureError as error:

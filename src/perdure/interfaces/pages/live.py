@@ -116,7 +116,9 @@ def _event(kind: str, news: News) -> str:
 
 
 def _look(memory: Memory, namespace: str | None, alerts: str) -> News:
-    newest = next((o for o in memory.history(namespace=namespace, limit=1) if isinstance(o, Operation)), None)
+    newest = next(
+        (o for o in memory.history(namespace=namespace, limit=1, notes=True) if isinstance(o, Operation)), None
+    )
     return News("", "", alerts) if newest is None else News(newest.id, newest.operation, alerts)
 
 

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from perdure.records.outcome import RelatedMemory
 
 _USUAL: Final = "default"
-_READ: Final = 8  # operations that are read for each that is shown
 _FEW: Final = 3  # memories that are named
-_MOST_READ: Final = 1000
 _LONGEST: Final = 200  # characters of a namespace's name
 OFFERED: Final = 100  # namespaces that a page names
 
@@ -86,7 +84,7 @@ class PageRequest:
     def newest_operation(self) -> str:
         """The id of the namespace's newest operation; empty where there is none, or the store does not answer."""
         try:
-            newest = self.memory.history(namespace=self.namespace, limit=1) if self.known else []
+            newest = self.memory.history(namespace=self.namespace, limit=1, notes=True) if self.known else []
         except PerdureError:
             return ""
         return next((one.id for one in newest if isinstance(one, Operation)), "")
@@ -149,14 +147,12 @@ class PageRequest:
     def operations(self, limit: int, named: Operation | None = None) -> tuple[list[Operation], bool]:
         """Return the newest operations, at most so many, with the named one, and whether there may be others.
 
-        What maintenance notes of its own runs is left out, unless it is named: nobody wants to undo it.
+        What hooks and maintenance write down for themselves is left out, unless it is named: nobody wants to undo it.
         """
-        read = min(_READ * limit, _MOST_READ)
-        found = cast("list[Operation]", self.memory.history(namespace=self.namespace, limit=read))
-        newest = [operation for operation in found if operation.operation != "upkeep" or operation == named]
+        newest = cast("list[Operation]", self.memory.history(namespace=self.namespace, limit=limit + 1))
         shown = newest[:limit]
         older = [named] if named is not None and named not in shown else []
-        return [*shown, *older], len(newest) > limit or len(found) == read
+        return [*shown, *older], len(newest) > limit
 
     @property
     def model_writes(self) -> bool:

@@ -28,6 +28,8 @@ def view_report(report: Report, request: Request) -> Iterator[Block]:
     if is_forecast:
         days = request.arguments.get("days", 30)
         yield Line(f"{pluralize(len(report.moved), 'move')} within {days:g} days without further access.")
+        if report.overdue:
+            yield Line(f"{pluralize(report.overdue, 'move')} of them due already: the next sweep makes them.")
     yield from _moves(report, heading=not is_forecast)
     yield from () if is_forecast else ending(report, request)
 

@@ -13,6 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.text import Text as Styled
 
+from perdure.interfaces.files.project import with_given
 from perdure.interfaces.views import blocks as b
 from perdure.interfaces.views.blocks import Block, Command, Foreign, Identifier, Line, Quote, Span, Text, spans
 from perdure.rules.escaping import terminal_line, terminal_text
@@ -93,7 +94,7 @@ def _undo(console: Console, block: b.Undo) -> None:
     if len(block.operations) > 1:
         console.print("To undo all of it, run these in order:")
     for operation in reversed(block.operations):
-        console.print(f"Undo: perdure undo {_span(Identifier(operation))}")
+        console.print(f"Undo: {_command(b.command('undo', operation_id=Identifier(operation)))}")
 
 
 _DRAW: Final[dict[type, Callable[[Console, Any], None]]] = {
@@ -127,7 +128,8 @@ def _command(call: Command) -> str:
     verb = VERBS.get(call.verb)
     parameters = {p.name: p for p in verb.parameters} if verb else {}
     name = (verb.command if verb else "") or call.verb
-    return " ".join(["perdure", name, *(_option(n, v, parameters.get(n)) for n, v in call.arguments)])
+    text = " ".join(["perdure", name, *(_option(n, v, parameters.get(n)) for n, v in call.arguments)])
+    return text if "namespace" in dict(call.arguments) else with_given(text)
 
 
 def _option(name: str, value: Any, parameter: Parameter | None) -> str:

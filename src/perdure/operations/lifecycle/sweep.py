@@ -131,7 +131,8 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
                 for one in shorten(ctx, place, some, until)[0]:
                     moves += order_moves(one, place, *came[one.id])
     moves.sort(key=itemgetter(0))
-    return Report(dry_run=True, examined=examined, moved=tuple(move for _, move in moves))
+    overdue = sum(key[0] < now for key, _ in moves)
+    return Report(dry_run=True, examined=examined, moved=tuple(move for _, move in moves), overdue=overdue)
 
 
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:

@@ -310,9 +310,9 @@ class PostgresStore(SqlStore):
             cursor = session.run(name, **bindings)
         return cursor.fetchall()
 
-    def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:
+    def _newest_operations(self, limit: int, without: list[str]) -> list[tuple[Any, ...]]:
         """Return rows by their ids, but those of one namespace in the order in which they happened."""
-        rows = self._everywhere("operations", limit=limit)
+        rows = self._everywhere("operations", limit=limit, without=without)
         happened: dict[str, list[tuple[Any, ...]]] = {}
         for row in sorted(rows, key=lambda row: int(row[-1])):
             happened.setdefault(row[0], []).append(row)

@@ -281,12 +281,6 @@ SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.
   (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.actor
 FROM operation AS o WHERE o.id = :id;
 
--- name: operations_of
--- kind: routed
-SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id), o.actor
-FROM operation AS o WHERE o.namespace = :namespace ORDER BY o.number DESC LIMIT :limit;
-
 -- name: id_at
 -- kind: routed
 SELECT id FROM memory WHERE namespace = :namespace ORDER BY id LIMIT 1 OFFSET :place;

@@ -10,12 +10,12 @@ from perdure.records.errors import StoreReadOnly
 
 
 class AloneConnection(apsw.Connection):
-    """A connection to a file in a folder that cannot be written to, which SQLite reads without the files beside it.
+    """A connection to a file where SQLite cannot make the files beside it: its folder is read-only or its disk full.
 
     It knows nothing of what others write: whoever has it looks now and then whether it is outdated.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_full: bool = False) -> None:
         log = Path(f"{path}-wal")
         if log.exists() and log.stat().st_size:
             raise StoreReadOnly(
@@ -23,7 +23,7 @@ class AloneConnection(apsw.Connection):
                 remedy="Close what uses the store, run `perdure stats` on it once as its owner, or copy both files "
                 "to a folder of yours.",
             )
-        self.path, self.state = path, _state_of(path)
+        self.path, self.state, self.is_full = path, _state_of(path), is_full
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         super().__init__(Path(path).absolute().as_uri() + "?immutable=1", flags=flags)
 

@@ -34,16 +34,9 @@ from perdure.records.errors import (
 )
 from perdure.records.growing_file import growing_path
 from perdure.stores.sqlite.checking import find_faults
-from perdure.stores.sqlite.connection import (
-    APPLICATION_ID,
-    BUSY_MS,
-    SqliteSession,
-    fetch_all,
-    fetch_value,
-    snapshot,
-    translate_errors,
-)
+from perdure.stores.sqlite.connection import APPLICATION_ID, SqliteSession, fetch_all, fetch_value, snapshot
 from perdure.stores.sqlite.lines import add_functions
+from perdure.stores.sqlite.refusals import BUSY_MS, translate_errors
 from perdure.stores.statements import Session, migrations
 
 T = TypeVar("T")

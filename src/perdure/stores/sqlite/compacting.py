@@ -16,15 +16,8 @@ from perdure.records.errors import DiskFull, StoreBusy
 from perdure.records.store_rows import Purged, StoreSize
 from perdure.stores.byte_search import ByteSearch
 from perdure.stores.erased_texts import as_bytes, find_in_rows, holds_bytes, passages
-from perdure.stores.sqlite.connection import (
-    MEMORY,
-    SqliteSession,
-    fetch_value,
-    run,
-    transaction,
-    translate_errors,
-    without_waiting,
-)
+from perdure.stores.sqlite.connection import MEMORY, SqliteSession, fetch_value, run, transaction, without_waiting
+from perdure.stores.sqlite.refusals import translate_errors
 
 _FAST: Final = 2  # how ``secure_delete`` is told where it is FAST
 

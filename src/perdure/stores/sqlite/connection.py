@@ -1,4 +1,4 @@
-"""Opening the file: checks, pragmas, migrations, and SQLite's errors as ours."""
+"""Opening the file: checks, pragmas, migrations."""
 
 from __future__ import annotations
 
@@ -12,24 +12,19 @@ from typing import Any, Final
 
 import apsw
 
-from perdure.records.deadline import deadline_error, is_over, may_wait, unlimited
+from perdure.records.deadline import is_over, may_wait, unlimited
 from perdure.records.errors import (
-    BUG,
-    REPAIR,
-    DiskFull,
     NotAStore,
     NotFound,
     PerdureError,
-    StoreBusy,
     StoreDamaged,
     StoreError,
     StoreReadOnly,
     StoreTooNew,
-    StoreUnavailable,
 )
-from perdure.stores.rows import unreadable
 from perdure.stores.sqlite.alone import AloneConnection
 from perdure.stores.sqlite.lines import add_functions
+from perdure.stores.sqlite.refusals import BUSY_MS, is_full, translate_errors
 from perdure.stores.statements import fill_filters, migrations, registry
 
 APPLICATION_ID: Final = 0x50_45_52_44  # ``PERD``: how a Perdure file is told from other SQLite files
@@ -37,7 +32,6 @@ APPLICATION_ID: Final = 0x50_45_52_44  # ``PERD``: how a Perdure file is told fr
 OLDEST_SQLITE: Final = 3_051_003
 """Earlier versions can corrupt a WAL file that several processes write (the WAL-reset defect)."""
 
-BUSY_MS: Final = 30_000
 _DELAYS_MS: Final = (1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50)
 """How long SQLite waits between its first tries for a lock; then 100 ms each."""
 _STEPS: Final = 20_000  # steps of SQLite between two looks at the clock: less than a millisecond
@@ -69,6 +63,17 @@ def open_file(path: str, *, create: bool = True) -> apsw.Connection:
             if os.access(Path(path).parent, os.W_OK) or not os.access(path, os.R_OK):
                 raise
             return _ready(AloneConnection(path), path)
+        except apsw.Error as error:
+            if not is_full(error) or (alone := _readable(path)) is None:
+                raise
+            return alone
+
+
+def _readable(path: str) -> apsw.Connection | None:
+    """Return a connection that only reads, for a disk that has no room for the files beside the store's."""
+    with suppress(PerdureError, apsw.Error):
+        return _ready(AloneConnection(path, is_full=True), path)
+    return None
 
 
 def _ready(connection: apsw.Connection, path: str) -> apsw.Connection:
@@ -259,80 +264,6 @@ class snapshot:  # noqa: N801  # a context manager, named as what it does
         """End; there is nothing to roll back."""
         if self.connection.in_transaction:
             self.connection.execute("COMMIT")
-
-
-class translate_errors:  # noqa: N801  # a context manager, named as what it does
-    """Turn SQLite's errors into ours, which say whose fault it is and what to do. A recall enters it a dozen times."""
-
-    __slots__ = ("path",)
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        """Nothing is to be done."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Raise ours instead."""
-        if isinstance(error, apsw.InterruptError | apsw.BusyError) and is_over():
-            raise deadline_error() from error
-        if isinstance(error, apsw.Error):
-            raise _own_error(error, self.path) from error
-        if isinstance(error, UnicodeDecodeError):
-            raise unreadable(f"A text in {self.path}", error) from error
-
-
-NO_ACCESS: Final = "Check the file's and the folder's permissions."
-_GONE: Final = ("no such table", "no such column", "vtable constructor failed", "malformed JSON")
-"""How SQLite begins where something is missing that each of our statements was tested with, or a value is none."""
-_OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, str], ...]] = (
-    (
-        (apsw.BusyError, apsw.LockedError),
-        StoreBusy,
-        f"{{path}} was locked by another process for {BUSY_MS // 1000} s.",
-        "Try again; nothing was written.",
-    ),
-    ((apsw.ConnectionClosedError,), StoreUnavailable, "The store was closed.", "Open it again."),
-    ((apsw.NotADBError,), NotAStore, "{path} is not a SQLite file.", "Choose another file; this one is unchanged."),
-    (
-        (apsw.CorruptError,),
-        StoreDamaged,
-        "{path} is damaged ({text}).",
-        "Stop writing, copy the file away, and restore a backup; `perdure check` shows details.",
-    ),
-    (
-        (apsw.FullError,),
-        DiskFull,
-        "{path} could not be written ({text}); the transaction was rolled back.",
-        "Free some space or raise the quota, then try again.",
-    ),
-    (
-        (apsw.IOError,),
-        StoreUnavailable,
-        "The disk of {path} failed ({text}); nothing was written.",
-        "Check the disk and the system's log, then run `perdure check`.",
-    ),
-    (
-        (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
-        StoreReadOnly,
-        "{path} cannot be written ({text}).",
-        NO_ACCESS,
-    ),
-    ((apsw.CantOpenError,), StoreError, "{path} cannot be opened ({text}).", NO_ACCESS),
-    ((apsw.Error,), StoreError, "SQLite refused a statement on {path}: {text}.", f"{BUG} Nothing was written."),
-)
-"""SQLite's errors -> ours, the message, what to do. The first row that fits applies."""
-_NO_ROOM: Final = {getattr(apsw, f"SQLITE_IOERR_{name}") for name in ("WRITE", "FSYNC", "SHMSIZE", "TRUNCATE")}
-"""What SQLite says where a quota, a limit of files' sizes or a disk that is told late leaves no room to write."""
-
-
-def _own_error(error: apsw.Error, path: str) -> PerdureError:
-    text = str(error) or type(error).__name__
-    if isinstance(error, apsw.SQLError) and text.startswith(_GONE):
-        return StoreDamaged(f"{path} is damaged ({text}).", remedy=REPAIR)
-    fails = apsw.FullError() if getattr(error, "extendedresult", 0) in _NO_ROOM else error
-    _, ours, message, remedy = next(row for row in _OURS if isinstance(fails, row[0]))
-    return ours(message.format(path=path, text=text), remedy=remedy)
 
 
 _encoded: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode

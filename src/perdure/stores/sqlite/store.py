@@ -13,7 +13,7 @@ import apsw
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
-from perdure.records.errors import PerdureError, StoreReadOnly
+from perdure.records.errors import DiskFull, PerdureError, StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Plan, Target
@@ -31,21 +31,21 @@ from perdure.stores.sqlite.checkpoints import Checkpoints
 from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge
 from perdure.stores.sqlite.connection import (
     MEMORY,
-    NO_ACCESS,
     SqliteSession,
     check_version,
     fetch_all,
+    json_list,
     open_file,
     run,
     snapshot,
     takes_writes,
     transaction,
-    translate_errors,
     without_waiting,
 )
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.opened_file import OpenedFile
 from perdure.stores.sqlite.rebuilding import rebuild
+from perdure.stores.sqlite.refusals import MORE_ROOM, NO_ACCESS, translate_errors
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
@@ -97,7 +97,13 @@ class SqliteStore(SqlStore):
         """Why the file takes no writes now: it is gone or read-only, or the last write of this process was refused."""
         if not self._file.is_there:
             return "gone"
-        return "read-only" if self.read_only else self._commits.refused
+        if self.read_only:
+            return "full" if self._is_full else "read-only"
+        return self._commits.refused
+
+    @property
+    def _is_full(self) -> bool:
+        return bool(getattr(self._connection, "is_full", False))
 
     def _open_again(self) -> None:
         """Open the file anew; what it was opened with serves on where it still takes no writes."""
@@ -116,6 +122,8 @@ class SqliteStore(SqlStore):
     # --- writing
 
     def _check_writable(self) -> None:
+        if self.read_only and self._is_full:
+            raise DiskFull(f"{self.path} could not be written: its disk is full.", remedy=MORE_ROOM)
         if self.read_only:
             raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
         self._file.check()
@@ -355,8 +363,8 @@ class SqliteStore(SqlStore):
     def _global(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
         return self._everywhere(name, **bindings)
 
-    def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:
-        return self._everywhere("operations", limit=limit)
+    def _newest_operations(self, limit: int, without: list[str]) -> list[tuple[Any, ...]]:
+        return self._everywhere("operations", limit=limit, without=json_list(without))
 
     def _use(self) -> Use:
         return self._using

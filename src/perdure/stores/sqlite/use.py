@@ -10,7 +10,7 @@ import apsw
 
 from perdure.records.deadline import deadline_error, seconds_left, unlimited, within
 from perdure.records.errors import DeadlineExceeded, StoreBusy, UncountedWarning
-from perdure.stores.sqlite.connection import BUSY_MS, translate_errors
+from perdure.stores.sqlite.refusals import BUSY_MS, translate_errors
 
 if TYPE_CHECKING:
     from perdure.stores.sqlite.store import SqliteStore

@@ -343,11 +343,19 @@ SELECT count(*) FROM memory WHERE held = true AND due_ms IS NOT NULL AND due_ms 
 
 -- --- the journal
 
+-- name: operations_of
+-- kind: routed
+SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id), o.actor
+FROM operation AS o WHERE o.namespace = :namespace AND o.operation <> ALL(CAST(:without AS text[]))
+ORDER BY o.number DESC LIMIT :limit;
+
 -- name: operations
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
   (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.actor, o.number
-FROM operation AS o ORDER BY o.id DESC LIMIT :limit;
+FROM operation AS o WHERE o.operation <> ALL(CAST(:without AS text[]))
+ORDER BY o.id DESC LIMIT :limit;
 
 -- --- searching
 --
