@@ -145,8 +145,8 @@ class Knowledge(Extension[Context]):
             outdated |= outdated_notes(ctx, namespace, [n for n in notes if n.id not in known]).keys()
         return Outdated(frozenset(outdated), {i: over.in_text for i, over in known.items() if over.facts})
 
-    def resting(self, ctx: Context, record: Record, /) -> tuple[RestingFact, ...]:
-        return resting_facts(ctx, record)
+    def resting(self, ctx: Context, record: Record, all_of_them: bool = False, /) -> tuple[RestingFact, ...]:  # noqa: FBT001, FBT002  # seams have no names
+        return resting_facts(ctx, record, alone=not all_of_them)
 
     def over(self, ctx: Context, record: Record, /) -> tuple[OverFact, ...]:
         return over_of(ctx, record)

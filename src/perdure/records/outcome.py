@@ -30,9 +30,9 @@ class Written(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class RestingFact(JsonRecord):
-    """A fact that is still believed although the memory that says it is hidden."""
+    """A fact that a memory says that is hidden now."""
 
-    id: str  # its id; deny it where it is wrong as well
+    id: str  # its id
     content: str  # what it says
 
 
@@ -45,7 +45,10 @@ class Outcome(JsonRecord):
 
     memory: MemoryItem  # the memory as it now is
     operation: str | None  # the operation that ``undo`` takes back; None where nothing was written
-    # of a memory that is hidden now: the facts that are still believed and that nothing in view says
+    # of a memory that was forgotten: the facts that were hidden with it, because nothing else in view says them
+    hidden_facts: tuple[RestingFact, ...] = field(default=(), kw_only=True)
+    # of a memory that is hidden now: the facts that are still believed and that nothing in view says; of one that was
+    # forgotten: those of its facts that stay, because other memories say them or they are pinned
     still_believed: tuple[RestingFact, ...] = field(default=(), kw_only=True)
 
     @property

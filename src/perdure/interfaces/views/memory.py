@@ -46,6 +46,8 @@ _ROOM_TOKENS: Final = 14  # the least that a fact, or a related memory beside su
 _HEAD_TOKENS: Final = 8  # for what stands before facts that are no longer believed
 _COMMAND_TOKENS: Final = 17  # for the call that keeps both
 _FEW_IDS: Final = 3
+_REST: Final = "Facts still active although their source is hidden:"
+_STAY: Final = "Facts that stay, because other memories say them or they are pinned:"
 _PAST: Final = {
     "pin": "Pinned",
     "unpin": "Unpinned",
@@ -99,22 +101,28 @@ def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     m = outcome.memory
     where = (" in ", Foreign(m.namespace)) if request.verb == "remember" else ()
     yield Line((_outcome_text(outcome, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
-    yield from _still_believed(outcome.still_believed)
+    yield from _listed_facts("Facts archived with it, because only it says them:", outcome.hidden_facts)
+    takes_facts = request.verb == "forget" or request.arguments.get("verdict") == "drop"
+    yield from _still_believed(_STAY if takes_facts else _REST, outcome.still_believed)
     yield from undo([outcome.operation])
 
 
-def _still_believed(facts: Sequence[RestingFact]) -> Iterator[Block]:
+def _still_believed(head: str, facts: Sequence[RestingFact]) -> Iterator[Block]:
     """Show the facts that a hidden memory leaves behind, and how they are denied."""
+    yield from _listed_facts(head, facts)
+    if facts:
+        deny = command("review", id=Identifier(facts[0].id), verdict="deny")
+        yield Line(("If it is wrong as well: ", deny), tone="faint")
+
+
+def _listed_facts(head: str, facts: Sequence[RestingFact]) -> Iterator[Block]:
     if not facts:
         return
-    yield Line("Facts still active although their source is hidden:", tone="warning")
+    yield Line(head, tone="warning")
     for fact in facts[:_FEW_IDS]:
         yield Line((Foreign(fact.content, _BRIEF), " ", Identifier(fact.id)), item=True)
     if more := len(facts[_FEW_IDS:]):
         yield Line(f"and {more:,} more.", item=True)
-    yield Line(
-        ("If it is wrong as well: ", command("review", id=Identifier(facts[0].id), verdict="deny")), tone="faint"
-    )
 
 
 def _outcome_text(outcome: Outcome, request: Request) -> str:

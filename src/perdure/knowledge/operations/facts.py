@@ -196,8 +196,8 @@ def _when(at: Instant | None) -> str:
     return "" if at is None else text_of(at)
 
 
-def resting_facts(ctx: Context, record: Record) -> tuple[RestingFact, ...]:
-    """Return the believed facts that a memory says and that nothing else does.
+def resting_facts(ctx: Context, record: Record, *, alone: bool = True) -> tuple[RestingFact, ...]:
+    """Return the believed facts that a memory says, of them those that nothing else does unless ``alone`` is false.
 
     Beside a hidden memory others count while they are in view; beside one in view until they are superseded or denied.
     """
@@ -212,7 +212,9 @@ def resting_facts(ctx: Context, record: Record) -> tuple[RestingFact, ...]:
     resting = [
         fact.id
         for fact in told
-        if fact.id in in_view and not fact.has_ended(now) and others.isdisjoint(s.memory for s in fact.sources)
+        if fact.id in in_view
+        and not fact.has_ended(now)
+        and not (alone and any(s.memory in others for s in fact.sources))
     ]
     return tuple(RestingFact(r.id, r.content.text) for r in find_records(ctx, place, resting))
 
