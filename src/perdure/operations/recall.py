@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from perdure.operations.corrections import with_corrections
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, ModelError, ModelWarning, PerdureError
 from perdure.records.instant import Instant, text_of
@@ -96,7 +97,8 @@ def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filt
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
     hits = _with_rivals(ctx, namespace, _with_successors(ctx, namespace, hits, filters), filters)
-    hits = named_first(decided_first(latest_of_conflicts_first(hits, text)), query.text)[:limit]
+    hits = with_corrections(ctx, namespace, latest_of_conflicts_first(hits, text), text)
+    hits = named_first(decided_first(hits), query.text)[:limit]
     hits = ctx.extension.with_earlier(ctx, namespace, hits, filters) if asks_for_earlier(text) else hits
     if not hits:
         return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))
