@@ -98,7 +98,7 @@ def hide_facts(ctx: Context, decisions: Decisions, identity: str, because: str) 
 def with_hidden_facts(ctx: Context, done: Outcome, gone: Sequence[RestingFact]) -> Outcome:
     """Return what a verb did that hid a memory with facts of it: those that went, and those that stay."""
     none: tuple[RestingFact, ...] = ()
-    stay = read_after(ctx, done.operation, lambda: ctx.extension.resting(ctx, read_record(ctx, done.id), True), none)
+    stay = read_after(ctx, done.operation, lambda: ctx.extension.resting(ctx, read_record(ctx, done.id), "all"), none)
     return replace(done, hidden_facts=tuple(gone), still_believed=stay)
 
 

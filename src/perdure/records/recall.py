@@ -146,10 +146,11 @@ class OverFact(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class OverInText:
-    """Where a text says what holds no longer, for who shows it as current."""
+    """Where a text says what holds no longer, or may not hold, for who shows it as current."""
 
     left_out: tuple[tuple[int, int], ...] = ()  # the sentences that say it, in characters; others remain
     remarks: tuple[str, ...] = ()  # what it says besides that is over: "database host: db-7"
+    against: tuple[str, ...] = ()  # of a fact: the values that it is in open conflict with
 
 
 @dataclass(frozen=True, slots=True)

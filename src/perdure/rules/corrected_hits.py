@@ -34,9 +34,7 @@ def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, 
     relevance = {i: h.relevance for i, h in shown.items()}
     for older, by in sorted(corrected.items(), key=lambda pair: shown[pair[0]].memory.state.created_ms):
         relevance[by] = max(relevance[by], relevance[older])
-    order = [
-        replace(h, relevance=relevance[i], updated_by=h.updated_by or corrected.get(i)) for i, h in shown.items()
-    ]
+    order = [replace(h, relevance=relevance[i], updated_by=h.updated_by or corrected.get(i)) for i, h in shown.items()]
     if keeps_order(question, hits):
         return order
     for by in sorted(set(corrected.values()), key=lambda i: (shown[i].memory.state.created_ms, i)):

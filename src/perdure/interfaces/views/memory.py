@@ -48,6 +48,8 @@ _COMMAND_TOKENS: Final = 17  # for the call that keeps both
 _FEW_IDS: Final = 3
 _REST: Final = "Facts still active although their source is hidden:"
 _STAY: Final = "Facts that stay, because other memories say them or they are pinned:"
+_ANSWERS: Final = ("review", "confirm", "deny", "correct", "both", "mute", "settle")
+"""Verbs that take a person's answer about a memory, which is repeated to them in words."""
 _PAST: Final = {
     "pin": "Pinned",
     "unpin": "Unpinned",
@@ -100,7 +102,10 @@ def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     """Show what a verb did to one memory, and how it is undone if it changed anything."""
     m = outcome.memory
     where = (" in ", Foreign(m.namespace)) if request.verb == "remember" else ()
-    yield Line((_outcome_text(outcome, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
+    what = (": ", Foreign(m.content, _BRIEF)) if request.verb in _ANSWERS else (".",)
+    yield Line(
+        (_outcome_text(outcome, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, *what)
+    )
     yield from _listed_facts("Facts archived with it, because only it says them:", outcome.hidden_facts)
     takes_facts = request.verb == "forget" or request.arguments.get("verdict") == "drop"
     yield from _still_believed(_STAY if takes_facts else _REST, outcome.still_believed)

@@ -56,6 +56,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
 from perdure.records.outcome import ClaimResult, ReplacedFact, TakenName
 from perdure.rules.decisions import Decisions
+from perdure.rules.language.said_over import says_over
 from perdure.rules.point_in_time import is_past
 from perdure.rules.source_trust import takes_over
 from perdure.rules.validation.fact_claims import is_memory_id, refuse
@@ -300,6 +301,10 @@ class _Taker:
         old_facts: list[KnownFact] = []
         if claim.old is not None:
             old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at)
+        elif not claim.denied:  # "Jest is gone" names what the claim does not
+            value, text = claim.value, self.handed.text
+            others = [k for k in known if k.fact.value.norm != value.norm and not k.fact.denied]
+            old_facts = [k for k in others if says_over(text, k.fact.value.text, value.text)]
         met = {k.fact.id: k for k in (*known, *old_facts) if self._is_beside(k.fact.id)}
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 

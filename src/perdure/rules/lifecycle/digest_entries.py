@@ -115,7 +115,7 @@ def entries_of(
         day = day_of(memory.created_at, year) if section == STATED and not said else ""
         own = over.get(memory.id, OverInText())
         spans = _apart((*own.left_out, *older.left_out.get(memory.id, ())))
-        if line := render_line(memory, shown, spans, year, bare=bool(day), over=own.remarks):
+        if line := render_line(memory, shown, spans, year, bare=bool(day), over=own):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
             worth = counts * _worth(memory, section, value, brief=not said)
             newer = () if memory.pinned else tuple(older.newer.get(memory.id, ()))

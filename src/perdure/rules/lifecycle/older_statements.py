@@ -164,8 +164,9 @@ def _saying_otherwise(messages: Sequence[MemoryItem], pairs: _Pairs) -> _Pairs:
 def _about_one_thing(messages: Sequence[MemoryItem], words: Sequence[frozenset[str]], alike: _Pairs) -> _Pairs:
     """Return the pairs that are about one thing.
 
-    Those that are ``alike`` in meaning; and if the later one says that something changes by half of their words, or by what they are about. What
-    is longer than a line says more than one thing, so words do not tell that all of it is over.
+    Those that are ``alike`` in meaning; and if the later one says that something changes, by half of their words, or by
+    what they are about. What is longer than a line says more than one thing, so words do not tell that all of it is
+    over.
     """
     pairs = alike.copy()
     brief = [at for at in range(len(messages))[-_COMPARED:] if len(messages[at].content) <= LONGEST_LINE]
