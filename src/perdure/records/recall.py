@@ -184,6 +184,7 @@ class Hit(JsonRecord):
     over: tuple[OverFact, ...] = ()
     # if the question asks for the past: what held before the facts that it is or says, the newest first
     earlier: tuple[OverFact, ...] = ()
+    ended: str = ""  # the last day on which it says that it holds ("until Friday"), where that is over: ``2026-11-20``
 
 
 @dataclass(frozen=True, slots=True)

@@ -325,6 +325,8 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
     def reference(identity: str) -> Text:
         return f"number {places[identity]}" if identity in places else Identifier(identity)
 
+    if hit.ended:
+        yield f"ended {hit.ended}"
     if hit.memory.aging:
         yield f"not confirmed since {unconfirmed_since(hit.memory.state)}"
     for fact in hit.over:
