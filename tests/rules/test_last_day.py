@@ -12,7 +12,7 @@ ENDS = [
     ("Code freeze until 20 November 2026: merge nothing to main.", date(2026, 11, 20)),
     ("The lift is broken until Friday.", date(2026, 11, 13)),
     ("The lift is broken till tomorrow", date(2026, 11, 11)),
-    ("Jürgen ist vom 23. bis 27. November 2026 im Urlaub, Vertretung: Selin Aydın.", date(2026, 11, 27)),
+    ("Jürgen ist vom 23. bis 27. November 2026 im Urlaub, Vertretung: Selin Kaya.", date(2026, 11, 27)),
     ("Urlaub bis 3.12.2026", date(2026, 12, 3)),
     ("Le serveur est en panne jusqu'au 15 novembre.", date(2026, 11, 15)),
     ("La oficina está cerrada hasta el 16 de noviembre de 2026.", date(2026, 11, 16)),

@@ -19,7 +19,8 @@ class FactClaim(TypedDict):
         value: The value alone: ``Berlin``, ``Friday``, ``12 kg``; a text or a number.
         denied: It is said not to be so ("does not eat pork").
         replaces: The value that no longer holds, or the id of a memory that says it; one of no memory is refused.
-        valid_from: Since when it is true: a date, or a date and time with its zone; when it was said if left out.
+        valid_from: Since when it is true: a date, or a date and time with its zone; when it was said if left out. Of
+            what begins later no fact is made; hand it over when it has begun.
         valid_to: Until when it is true, in the same forms; a date counts whole. Without an end if left out.
         quote: The words of the content that say so.
     """
@@ -48,6 +49,7 @@ class GivenClaim:
     valid_to: Instant | None = None
     quote: str = ""  # empty if it has none
     redacted: tuple[str, ...] = ()  # what was replaced in it before storing, secret by secret
+    planned: bool = False  # it begins later, so that no fact is made of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,7 @@ class ClaimResult(JsonRecord):
     # those that a person is asked about: something contradicts them, and neither is clearly right
     asked: tuple[str, ...] = ()
     replaced: tuple[ReplacedFact, ...] = ()  # those that are no longer believed, in words
+    planned: tuple[str, ...] = ()  # those that begin later, in words, of which no fact was made: hand them over then
     unknown: tuple[str, ...] = ()  # what ``replaces`` of a fact names, and nothing is known of
     # the notes of which nothing is believed any longer, besides those that the call names as replaced
     superseded: tuple[RelatedMemory, ...] = ()

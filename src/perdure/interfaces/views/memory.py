@@ -158,6 +158,10 @@ def view_beside(
     if asked := facts.asked[:_FEW_IDS]:
         yield Line(("A person is asked about ", cell("", asked), ": ", command("review")), tone="warning")
         room -= _ENTRY_TOKENS + 3 * len(asked)
+    if facts.planned:
+        words = _fit("; ".join(facts.planned), 2 * _NAME_TOKENS)
+        yield Line(("No fact yet, it begins later: ", Foreign(words)), tone="warning")
+        room -= _tokens(f"No fact yet, it begins later: '{words}'")
     if facts.unknown:
         words = _fit(", ".join(facts.unknown), _NAME_TOKENS)
         yield Line(("replaces: nothing is known of ", Foreign(words)), tone="warning")

@@ -49,6 +49,7 @@ class LearnTally:
     entities: list[str] = field(default_factory=list)
     displaced: dict[str, str] = field(default_factory=dict)
     """Fact -> what took its place only because it is newer or surer."""
+    planned: list[str] = field(default_factory=list)  # claims of what begins later, in words
     unknown: list[str] = field(default_factory=list)  # what claims are said to replace, and nothing is known of
     superseded: list[str] = field(default_factory=list)  # notes of which nothing is believed any longer
     taken: dict[str, str] = field(default_factory=dict)  # name -> the known name that it was taken for

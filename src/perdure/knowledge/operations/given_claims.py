@@ -30,6 +30,7 @@ from perdure.knowledge.operations.past_claims import (
     take_past,
     with_days_of,
 )
+from perdure.knowledge.operations.planned_claims import without_planned
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
@@ -74,7 +75,7 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
     names = names_of(ctx, decisions.namespace)
     for one in handed:
         try:
-            _Taker(ctx, writer, names, one).take()
+            _Taker(ctx, writer, names, without_planned(writer, names, one)).take()
         except (InvalidInput, NotFound) as error:
             where = f"Item {one.item}: " if one.item else ""
             raise type(error)(f"{where}{error.message}", remedy=error.remedy) from error
@@ -92,7 +93,8 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
     unknown = tuple(dict.fromkeys(tally.unknown))
     notes = tuple(related_memory(writer.work.record(i)) for i in tally.superseded)
     taken = tuple(TakenName(name, known) for name, known in tally.taken.items())
-    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, unknown, notes, taken)
+    told = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, tuple(tally.planned), unknown)
+    return ClaimResult(*told, notes, taken)
 
 
 class _Taker:
