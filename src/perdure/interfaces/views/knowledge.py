@@ -151,7 +151,7 @@ def period(begin: str, end: str) -> str:
 
 
 def _claim(f: FactLine) -> tuple[Text, Text]:
-    return Foreign(f.predicate.replace("_", " ")), Foreign(f.shown_value, _BRIEF)
+    return Foreign(f.shown_predicate), Foreign(f.shown_value, _BRIEF)
 
 
 def _remarks(f: FactLine) -> Iterator[Text]:

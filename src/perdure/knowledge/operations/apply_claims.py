@@ -95,7 +95,7 @@ class ClaimWriter:
         predicate = decision.predicate or claim.predicate
         replaces = decision.about and decision.action is Action.REPLACE
         sort = decision.about[0].fact.type if replaces and not claim.denied else claim.type
-        resolved = replace(claim, predicate=predicate, type=sort)
+        resolved = replace(claim.under(predicate), type=sort)
         new_id = self.make(resolved, subject, name, source, decision.because)
         self.clash(decision, new_id, source)
         return new_id

@@ -17,6 +17,7 @@ from perdure.knowledge.records.facts import UNNAMED, Fact
 from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_explanation import explain_fact
 from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, state_of
+from perdure.knowledge.rules.given_claims import predicate_name
 from perdure.operations.documents import (
     all_documents,
     derived_from,
@@ -56,15 +57,17 @@ def facts(
     names = names_of(ctx, namespace)
     subject = None if entity is None else find_entity(ctx, names, entity, namespace)
     lessons = Lessons(ctx, namespace, DocumentEdits())
-    name = None if predicate is None else lessons.name(resources(ctx).predicates.name(predicate))
+    registry = resources(ctx).predicates
+    called = () if predicate is None else (registry.name(predicate), predicate_name(predicate, registry))
+    wanted = frozenset(map(lessons.name, called))
     result: list[FactLine] = []
     for some in _by_subject(ctx, namespace, names, subject, rest=past):
         chosen = {
             f.id: f
             for f in some
-            if name is None
-            or f.predicate == name
-            or (name != UNNAMED and resources(ctx).predicates.akin(name, f.predicate))
+            if not wanted
+            or f.predicate in wanted
+            or any(name != UNNAMED and registry.akin(name, f.predicate) for name in wanted)
         }
         lines = fact_lines(ctx, namespace, list(chosen.values()), names, then)
         states = find_states(ctx, namespace, chosen) if then.looks_back else {}
@@ -188,6 +191,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         question=confirmation_question(memory, validated_at(state)) if aging else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
         denied=fact.denied,
+        called=fact.called,
         unconfirmed_since=unconfirmed_since(state) if aging or is_unanswered(state, policy) else "",
     )
 

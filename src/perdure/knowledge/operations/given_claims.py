@@ -41,6 +41,7 @@ from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
     adds_one,
+    called_as,
     contradictions,
     first_confidence,
     outranks,
@@ -93,8 +94,8 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
     unknown = tuple(dict.fromkeys(tally.unknown))
     notes = tuple(related_memory(writer.work.record(i)) for i in tally.superseded)
     taken = tuple(TakenName(name, known) for name, known in tally.taken.items())
-    told = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, tuple(tally.planned), unknown)
-    return ClaimResult(*told, notes, taken)
+    became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
+    return ClaimResult(*became, replaced, tuple(tally.planned), unknown, notes, taken)
 
 
 class _Taker:
@@ -182,10 +183,9 @@ class _Taker:
         return self.work.lessons.name(predicate_name(claim.predicate, resources(self.ctx).predicates))
 
     def _claim(self, claim: GivenClaim, subject: Entity, predicate: str) -> Claim:
-        row, at = resources(self.ctx).predicates.row(predicate), self.handed.at
-        is_act = predicate.partition("_")[0] in ACTS
-        unknown = not resources(self.ctx).predicates.has(predicate)
-        many = row.many or (unknown and (is_act or adds_one(claim, self.handed.text)))
+        registry, at, is_act = resources(self.ctx).predicates, self.handed.at, predicate.partition("_")[0] in ACTS
+        row = registry.row(predicate)
+        many = row.many or (not registry.has(predicate) and (is_act or adds_one(claim, self.handed.text)))
         return Claim(
             subject.id,
             predicate,
@@ -199,6 +199,7 @@ class _Taker:
             many=many,
             valid_from=self._first_day(claim),
             valid_to=claim.valid_to,
+            called=called_as(claim.predicate, predicate, registry),
         )
 
     def _first_day(self, claim: GivenClaim) -> Instant | None:
@@ -230,7 +231,7 @@ class _Taker:
         past = claim.valid_to is not None and claim.valid_to <= self.handed.at
         if not past and decision.action in (Action.NOTHING, Action.REINFORCE):
             return None
-        resolved = replace(claim, predicate=decision.predicate or claim.predicate)
+        resolved = claim.under(decision.predicate or claim.predicate)
         return draft_fact(
             each.name,
             resolved.predicate,
@@ -304,9 +305,8 @@ class _Taker:
         if claim.old is not None:
             old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at)
         elif not claim.denied:  # "Jest is gone" names what the claim does not
-            value, text = claim.value, self.handed.text
-            others = [k for k in known if k.fact.value.norm != value.norm and not k.fact.denied]
-            old_facts = [k for k in others if says_over(text, k.fact.value.text, value.text)]
+            others = [k for k in known if k.fact.value.norm != claim.value.norm and not k.fact.denied]
+            old_facts = [k for k in others if says_over(self.handed.text, k.fact.value.text, claim.value.text)]
         met = {k.fact.id: k for k in (*known, *old_facts) if self._is_beside(k.fact.id)}
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 

@@ -94,6 +94,12 @@ class FactLine(JsonRecord):
     denied: bool = False  # the value is said not to hold: "eat: not pork"
     # of what nobody has confirmed for long the day on which somebody last did: ``2026-11-21``
     unconfirmed_since: str = ""
+    called: str = ""  # the words for its predicate that are shown; empty where these are those of its name
+
+    @property
+    def shown_predicate(self) -> str:
+        """What it is about, as it is shown to people."""
+        return self.called or self.predicate.replace("_", " ")
 
     @property
     def shown_value(self) -> str:
