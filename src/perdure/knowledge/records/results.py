@@ -111,9 +111,11 @@ class FactLine(JsonRecord):
 class Timeline(JsonRecord):
     """What was true of an entity, and believed, in the order of time."""
 
-    entity: str  # the entity's id
+    entity: str  # the entity's id; empty where no facts are about what was named
     name: str  # its name
-    facts: tuple[FactLine, ...] = field(default_factory=tuple)  # oldest first by when they began to be true
+    # oldest first by when they began to be true; where no facts are about it those whose value has the name
+    facts: tuple[FactLine, ...] = field(default_factory=tuple)
+    memories: tuple[RelatedMemory, ...] = ()  # where no facts are about it: those that name it, oldest first
 
 
 @dataclass(frozen=True, slots=True)
