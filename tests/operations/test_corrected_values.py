@@ -108,3 +108,15 @@ def test_no_summary_shows_only_the_older_of_two_notes_about_one_thing(tmp_path, 
         clock.now += timedelta(days=4)
         shown = memory.digest(budget_tokens=budget)
         assert "every weekday" in shown or "Tuesday and Thursday" not in shown
+
+
+def test_named_days_that_are_gone_take_back_the_note_that_names_them(tmp_path, clock):
+    with perdure.open(tmp_path / "a.db", clock=clock) as memory:
+        old = memory.remember("Deploys go out on Tuesday and Thursday at 14:00 CET.")
+        memory.remember("Database migrations are run by hand before a deploy, never by the app at start.")
+        clock.now += timedelta(days=2)
+        new = memory.remember("Deploys go out every weekday at 10:00 CET; the Tuesday/Thursday slots are gone.")
+        hits = memory.recall("When do we deploy?").hits
+        assert hits[0].memory.id == new.id
+        assert next(hit for hit in hits if hit.memory.id == old.id).updated_by == new.id
+        assert "Tuesday and Thursday" not in memory.digest()

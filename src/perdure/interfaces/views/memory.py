@@ -258,10 +258,8 @@ def _status(m: MemoryItem) -> str:
     return f"{m.status} (pinned)" if m.pinned else m.status.value
 
 
-_ORDER: Final = (
-    "Not by relevance alone: of what is about one thing the newest stands first, what only repeats stands last, and a "
-    "memory's value counts."
-)
+_NEWER_FIRST: Final = "A newer memory stands before an older one about the same thing."
+_ORDER: Final = "Not in order of relevance alone: repetitions stand last, and importance and confidence count."
 _OTHERS = 5  # other namespaces that are named where nothing was found
 
 
@@ -271,8 +269,10 @@ def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
         yield Line("No stored memory matches.", reader="person")
         yield Line("No stored memory matches. Do not guess.", reader="model")
         yield from _other_namespaces(request)
-    if any(_stands_higher(hit, ahead) for ahead, hit in pairwise(answer.hits)):
-        yield Line(_ORDER, tone="faint", reader="person")
+    higher = [(ahead, hit) for ahead, hit in pairwise(answer.hits) if _stands_higher(hit, ahead)]
+    if higher:
+        is_newer = any(_is_newer(ahead, hit) for ahead, hit in higher)
+        yield Line(_NEWER_FIRST if is_newer else _ORDER, tone="faint", reader="person")
     places = {hit.memory.id: place for place, hit in enumerate(answer.hits, 1)}
     for hit in answer.hits:
         yield from _hit(hit, places)
@@ -287,6 +287,11 @@ def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
 def _stands_higher(hit: Hit, ahead: Hit) -> bool:
     """Whether the figures that a person reads rank a hit above the one that stands before it."""
     return round(hit.relevance, 2) > round(ahead.relevance, 2) or round(hit.score, 2) > round(ahead.score, 2)
+
+
+def _is_newer(ahead: Hit, hit: Hit) -> bool:
+    """Whether a hit stands before another because it is newer, or because it corrects that."""
+    return ahead.memory.id in (*hit.newer, *hit.contested_with, hit.updated_by)
 
 
 def _other_namespaces(request: Request) -> Iterator[Block]:
