@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import perdure
-from perdure.operations.hooks import Agent
 
 BEGAN = datetime(2026, 11, 9, 9, tzinfo=UTC)
 
@@ -35,10 +34,10 @@ def say(memory, clock, words, days=1):
 
 
 def beside(memory, prompt):
-    return Agent(memory._context).beside(prompt, "later", "default")
+    return memory.agent.beside(prompt, "later", "default")
 
 
-@pytest.mark.behaviour("a value that a later message names as replaced is marked and stands behind it, everywhere")
+@pytest.mark.behaviour("UP40")
 def test_a_number_that_a_later_message_takes_back_stands_behind_it_with_a_mark(memory, clock):
     old = memory.remember("Mira wants small pull requests: at most 400 changed lines.")
     say(memory, clock, "No, the PR limit is 300 lines, not 400.")
@@ -92,7 +91,7 @@ def test_words_that_no_user_said_correct_nothing(memory, clock):
     assert "400 lines" in memory.digest()
 
 
-@pytest.mark.behaviour("of two notes about the same thing the newer one is shown, or both")
+@pytest.mark.behaviour("UP41")
 @pytest.mark.parametrize("budget", range(60, 400, 20))
 def test_no_summary_shows_only_the_older_of_two_notes_about_one_thing(tmp_path, clock, budget):
     with perdure.open(tmp_path / "a.db", clock=clock) as memory:

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import perdure
-from perdure.operations.hooks import Agent
 
 BEGAN = datetime(2026, 11, 10, 9, tzinfo=UTC)
 
@@ -17,7 +16,7 @@ class Clock:
         return self.now
 
 
-@pytest.mark.behaviour("a memory that says until when it holds is marked and not shown as current after that day")
+@pytest.mark.behaviour("UP42")
 def test_what_has_ended_is_marked_in_recall_and_leaves_the_summaries(tmp_path):
     clock = Clock()
     with perdure.open(tmp_path / "a.db", {"embedder": {"model": "none"}}, clock=clock) as memory:
@@ -25,7 +24,7 @@ def test_what_has_ended_is_marked_in_recall_and_leaves_the_summaries(tmp_path):
         memory.remember("The main branch is protected.")
         pinned = memory.remember("The lift is broken until Friday.")
         memory.pin(pinned.id)
-        agent = Agent(memory._context)
+        agent = memory.agent
         for days, ended in ((10, ""), (11, "2026-11-20")):
             clock.now = BEGAN + timedelta(days=days)
             hits = {

@@ -21,7 +21,7 @@ def values(memory):
     return sorted(f.value for f in memory.facts())
 
 
-@pytest.mark.behaviour("forget takes the facts along that only the forgotten memory says")
+@pytest.mark.behaviour("FD41")
 def test_a_fact_goes_with_the_only_memory_that_says_it_and_comes_back_with_it(memory):
     note = memory.remember(TOLD, facts=[HOST])
     done = memory.forget(note.id, "it never was")

@@ -19,7 +19,7 @@ def memory(tmp_path):
         yield opened
 
 
-@pytest.mark.behaviour("a text with a fact that begins later is stored without that fact")
+@pytest.mark.behaviour("FD43")
 def test_a_plan_is_stored_in_words_and_no_fact_is_made_of_it(memory):
     freeze = {"subject": "shopfront", "predicate": "deploy freeze", "value": "on", "valid_from": "2026-11-27"}
     done = memory.remember("Deploy freeze from 27 November.", facts=[freeze, PRICE])

@@ -36,9 +36,7 @@ NOT_SAID = [
 ]
 
 
-@pytest.mark.behaviour(
-    "a new value replaces the old one without a question where its text says that the old one is over"
-)
+@pytest.mark.behaviour("FD42")
 @pytest.mark.parametrize("text", SAID)
 def test_a_value_that_the_text_says_is_over_is_replaced_without_a_question(memory, text):
     memory.remember("Unit tests run with Jest.", facts=[fact("Jest")])

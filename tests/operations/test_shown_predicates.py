@@ -26,7 +26,7 @@ def fact(predicate, value):
     return {"subject": "sensor box", "predicate": predicate, "value": value}
 
 
-@pytest.mark.behaviour("predicates are shown in the words that were handed over")
+@pytest.mark.behaviour("FD44")
 @pytest.mark.parametrize("words", WORDS)
 def test_a_predicate_is_shown_as_it_was_handed_over(memory, words):
     memory.learn(claims=[fact(words, "one")])

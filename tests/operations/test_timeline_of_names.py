@@ -17,7 +17,7 @@ def memory(tmp_path):
         yield opened
 
 
-@pytest.mark.behaviour("a timeline of a name that no facts are about shows the facts and memories that name it")
+@pytest.mark.behaviour("FD45")
 def test_a_value_or_a_name_in_memories_has_a_timeline(memory):
     dana = memory.timeline("dana  kovač")
     assert (dana.entity, [(f.name, f.value) for f in dana.facts]) == ("", [("payments package", "Dana Kovač")])

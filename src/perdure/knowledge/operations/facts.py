@@ -216,11 +216,13 @@ def resting_facts(ctx: Context, record: Record, *, alone: bool = True) -> tuple[
     resting = [
         fact.id
         for fact in told
-        if fact.id in in_view
-        and not fact.has_ended(now)
-        and not (alone and any(s.memory in others for s in fact.sources))
+        if fact.id in in_view and not fact.has_ended(now) and not (alone and _has_source_in(fact, others))
     ]
     return tuple(RestingFact(r.id, r.content.text) for r in find_records(ctx, place, resting))
+
+
+def _has_source_in(fact: Fact, memories: Collection[str]) -> bool:
+    return any(source.memory in memories for source in fact.sources)
 
 
 def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant) -> FactReasons | None:

@@ -14,7 +14,7 @@ from perdure.knowledge.rules.fact_records import fact_at
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import related_memory
 from perdure.records.errors import NotFound
-from perdure.records.memory import Kind, Status
+from perdure.records.memory import Kind, Record, Status
 from perdure.records.recall import Filters, Query
 from perdure.rules.language.words import query_words
 
@@ -43,6 +43,13 @@ def _timeline_of_name(ctx: Context, namespace: str, names: Names, name: str, the
         known = Filters(known_at=then.known_at)
         lines = [s[0] for f in lines if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known))]
     lines = sorted(lines, key=lambda f: (f.valid_from, f.believed_from, f.id))[-_MOST:]
+    named = _memories_naming(ctx, namespace, name, words, then)
+    if not lines and not named:
+        return None
+    return Timeline("", name, tuple(lines), tuple(map(related_memory, named)))
+
+
+def _memories_naming(ctx: Context, namespace: str, name: str, words: re.Pattern[str], then: Filters) -> list[Record]:
     query = Query(name, query_words(name))
     pool = ctx.store.search(namespace, query, replace(then, known_at=None), ctx.policy.recall.for_limit(_MOST))
     records = ctx.store.get(namespace, list(pool.columns.ids)) if pool.columns.ids else []
@@ -54,7 +61,4 @@ def _timeline_of_name(ctx: Context, namespace: str, names: Names, name: str, the
         and words.search(r.content.text)
         and (then.known_at is None or r.state.recorded_ms <= then.known_at)
     ]
-    named.sort(key=lambda r: (r.state.created_ms, r.id))
-    if not lines and not named:
-        return None
-    return Timeline("", name, tuple(lines), tuple(map(related_memory, named[-_MOST:])))
+    return sorted(named, key=lambda r: (r.state.created_ms, r.id))[-_MOST:]

@@ -26,20 +26,25 @@ def without_planned(writer: ClaimWriter, names: Names, handed: HandedClaims) -> 
     writer.tally.planned += [
         f"{c.subject}: {c.predicate}: {c.value} (from {text_of(c.valid_from or 0)[:10]})" for c in planned
     ]
-    until_then = _keys(writer, names, planned) - _keys(writer, names, claims)
+    keys = _keys(writer, names, planned) - _keys(writer, names, claims)
+    kept = _holding_until_then(writer, handed, keys)
+    return replace(handed, claims=claims, keeps=tuple(dict.fromkeys((*handed.keeps, *kept))))
+
+
+def _holding_until_then(writer: ClaimWriter, handed: HandedClaims, keys: set[tuple[str, str]]) -> list[str]:
+    """Return the facts of memories that are replaced about some subjects and predicates."""
     work = writer.work
     links = (link for memory in handed.gone for link in work.ctx.store.links_to(work.namespace, memory))
     resting = [fact for fact, kind, _ in links if kind == DERIVED]
     work.read(resting)
     known = [work.facts[i] for i in dict.fromkeys(resting) if i in work.facts]
-    kept = [
+    return [
         fact.id
         for fact in known
-        if (fact.subject, fact.predicate) in until_then
+        if (fact.subject, fact.predicate) in keys
         and work.states[fact.id].status is Status.ACTIVE
         and not fact.has_ended(handed.at)
     ]
-    return replace(handed, claims=claims, keeps=tuple(dict.fromkeys((*handed.keeps, *kept))))
 
 
 def _keys(writer: ClaimWriter, names: Names, claims: Iterable[GivenClaim]) -> set[tuple[str, str]]:
