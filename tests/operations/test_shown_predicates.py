@@ -5,6 +5,7 @@ import pytest
 import perdure
 
 WORDS = (
+    "OS",
     "RTOS",
     "battery cut-off",
     "measured sleep current",

@@ -87,7 +87,7 @@ def predicate_name(words: str, predicates: Predicates) -> str:
 def called_as(words: str, predicate: str, predicates: Registry) -> str:
     """Return the words by which a predicate is shown: those that were handed over.
 
-    Empty where its name has them: one that the table knows, that others are said to be the same as, or a verb, which
+    Empty where its name is shown: of one that the table knows under other words, that others are said to be the same as, or a verb, which
     questions put into other forms ("eats", "does not eat").
     """
     shown = " ".join(words.replace("_", " ").split())
@@ -95,8 +95,9 @@ def called_as(words: str, predicate: str, predicates: Registry) -> str:
     if first.islower() and first.endswith("s") and base_verb(first) == predicate.partition("_")[0]:
         return ""
     is_own = predicate == predicate_name(words, predicates) and predicate not in predicates.synonyms.values()
-    is_known = predicate in predicates.table or shown == predicate.replace("_", " ")
-    return shown if is_own and not is_known and ": " not in shown else ""
+    name = predicate.replace("_", " ")
+    has_name = shown == name or (predicate in predicates.table and shown.casefold() != name)
+    return shown if is_own and not has_name and ": " not in shown else ""
 
 
 def first_confidence(trust: Trust, stated: float | None, policy: KnowledgePolicy) -> float:
