@@ -95,7 +95,7 @@ _MEETS: Final[Mapping[str, Callable[..., bool]]] = {
     "mark": _meets_facts,
     "with_earlier": _meets_facts,
     "outdated": _holds(Shelf.FACT),
-    "resting": lambda ctx, record: _holds(Shelf.FACT)(ctx, record.namespace),
+    "resting": lambda ctx, record, *_: _holds(Shelf.FACT)(ctx, record.namespace),
     "over": lambda ctx, record: _holds(Shelf.FACT)(ctx, record.namespace),
     "explain": lambda _ctx, memory, *_: memory.kind is Kind.FACT,
     "questions": _holds(Shelf.LESSON),

@@ -32,7 +32,7 @@ def fact(memory):
     return memory.facts("Gai Media")[0].id
 
 
-@pytest.mark.parametrize("hide", ["forget", "deny", "archive"])
+@pytest.mark.parametrize("hide", ["deny", "archive"])
 def test_what_hides_the_only_source_of_a_fact_names_the_fact(memory, said, fact, hide):
     done = getattr(memory, hide)(said, "never said")
     assert [(f.id, f.content) for f in done.still_believed] == [(fact, SAYS)]
@@ -43,17 +43,17 @@ def test_a_fact_that_something_else_says_or_that_is_denied_is_not_named(memory, 
     again = [{"content": "Gai Media prefers Friday deliveries, as agreed.", "role": "user"}]
     memory.ingest(again, session="t")
     assert len(memory.facts("Gai Media")[0].sources) == 2
-    assert memory.forget(said).still_believed == ()
+    assert memory.archive(said, "old").still_believed == ()
     other = next(m for m, _ in memory.facts("Gai Media")[0].sources if m != said)
-    assert [f.id for f in memory.forget(other).still_believed] == [fact]
+    assert [f.id for f in memory.archive(other, "old").still_believed] == [fact]
     memory.restore(other)
     memory.deny(fact)
-    assert memory.forget(other).still_believed == ()
+    assert memory.archive(other, "old").still_believed == ()
 
 
 def test_a_model_reads_what_is_still_believed_and_how_to_deny_it(memory, said, fact):
     async def story(client):
-        answer = await client.call_tool("forget", {"id": said, "reason": "never said"})
+        answer = await client.call_tool("archive", {"id": said, "reason": "never said"})
         text = answer.content[0].text
         assert TOLD in text
         assert SAYS in text
@@ -92,4 +92,4 @@ def test_it_is_told_under_a_policy_that_reads_no_facts_too(tmp_path):
     told = {"subject": "Gai Media", "predicate": "delivery day preference", "value": "Friday"}
     with perdure.open(tmp_path / "b.db", {"embedder": {"model": "none"}}) as memory:
         kept = memory.remember("Gai Media prefers Friday deliveries.", facts=[told])
-        assert [f.content for f in memory.forget(kept.id).still_believed] == [SAYS]
+        assert [f.content for f in memory.archive(kept.id, "old").still_believed] == [SAYS]

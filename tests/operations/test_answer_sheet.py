@@ -458,7 +458,7 @@ def test_messages_that_teach_nothing_say_so(opening, clock):
 NOWHERE = "none of its sources is in view"
 
 
-@pytest.mark.parametrize("hide", ["forget", "deny"])
+@pytest.mark.parametrize("hide", ["archive", "deny"])
 def test_a_source_that_was_hidden_is_not_quoted_and_the_fact_stays(memory, clock, hide):
     fact = friday(memory, clock)
     said(memory, clock, "Gai Media prefers Friday deliveries, as agreed.", session="s2")

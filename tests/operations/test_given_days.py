@@ -52,10 +52,10 @@ def test_a_day_that_has_begun_somewhere_has_begun(memory):
             memory.learn(claims=[{**FREEZE, "subject": "dev", "valid_from": late}])
 
 
-def test_a_plan_is_refused_with_what_to_do_instead(memory):
+def test_a_plan_that_stands_in_no_text_is_refused_with_what_to_do_instead(memory):
     planned = {"subject": "Ana", "predicate": "home", "value": "Oslo", "valid_from": "2026-03-01"}
     with pytest.raises(perdure.InvalidInput) as caught:
-        memory.remember("Ana moves to Oslo on 1 March.", facts=[FREEZE, planned])
+        memory.learn(claims=[FREEZE, planned])
     told = str(caught.value)
     assert "Claim 2: valid_from is in the future, so 'Ana: home: Oslo' does not hold yet." in told
     assert "Remember what is planned as a note" in told

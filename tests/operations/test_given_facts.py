@@ -209,7 +209,6 @@ FAULTS = {
     "no date": ([{**HOME, "valid_from": "last May"}], "Claim 1: valid_from is neither a date"),
     "naive": ([{**HOME, "valid_from": "2020-01-01T10:00"}], "naive"),
     "ends first": ([{**HOME, "valid_from": "2020-01-02", "valid_to": "2020-01-01"}], "is before valid_from"),
-    "future": ([{**HOME, "valid_from": "2100-01-01"}], "is in the future"),
     "quote": ([{**HOME, "quote": "in Bonn"}], "Claim 1: the quote 'in Bonn' is not in the content"),
     "many": ([HOME] * 1001, "1,001 claims were given; 1,000 are allowed"),
     "denied twice": ([PORK, {**PORK, "predicate": "eat", "denied": True}], "Claim 2 denies what claim 1 says"),

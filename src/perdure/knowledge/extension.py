@@ -24,6 +24,7 @@ from perdure.knowledge.operations.fact_recall import (
     mark_facts,
     outdated_notes,
     outdated_summaries,
+    rival_values,
     source_messages,
 )
 from perdure.knowledge.operations.facts import fact_reasons, resting_facts
@@ -60,7 +61,7 @@ from perdure.records.outcome import (
     RestingFact,
 )
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Outdated, OverFact, Pool, Query
+from perdure.records.recall import Filters, Hit, Outdated, OverFact, OverInText, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.decisions import Decisions
@@ -150,10 +151,14 @@ class Knowledge(Extension[Context]):
         outdated |= {i for i, over in known.items() if over.is_whole}
         if _learns(ctx):  # each run of words of all notes is looked up: a policy that reads none does without
             outdated |= outdated_notes(ctx, namespace, [n for n in notes if n.id not in known]).keys()
-        return Outdated(frozenset(outdated), {i: over.in_text for i, over in known.items() if over.facts})
+        shown = {i: over.in_text for i, over in known.items() if over.facts}
+        rivals = rival_values(ctx, namespace, [i for i in facts if i not in outdated])
+        return Outdated(frozenset(outdated), {**shown, **{i: OverInText(against=v) for i, v in rivals.items()}})
 
-    def resting(self, ctx: Context, record: Record, /) -> tuple[RestingFact, ...]:
-        return resting_facts(ctx, record)
+    def resting(
+        self, ctx: Context, record: Record, which: Literal["sole", "all"] = "sole", /
+    ) -> tuple[RestingFact, ...]:
+        return resting_facts(ctx, record, alone=which == "sole")
 
     def over(self, ctx: Context, record: Record, /) -> tuple[OverFact, ...]:
         return over_of(ctx, record)

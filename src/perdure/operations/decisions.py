@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from perdure.operations.ports import Context
@@ -38,12 +39,12 @@ def decide(
     because: str,
     *,
     shown: Mapping[Form, str | None] = MappingProxyType({}),
-    beside: Callable[[Record], Sequence[Change]] = lambda _: (),
+    beside: Callable[[Decisions, Record], Sequence[Change]] = lambda _, __: (),
 ) -> Outcome:
     """Write a person's decision about one memory; where it changes nothing of it, nothing is written.
 
-    ``change`` is given the state as of now, ``beside`` the memory as read; ``shown`` is what it shows in the form that
-    is decided on, if that changes.
+    ``change`` is given the state as of now, ``beside`` the memory as read, to decide what else is done and return what
+    else is written; ``shown`` is what it shows in the form that is decided on, if that changes.
     """
 
     def attempt() -> Outcome:
@@ -56,7 +57,7 @@ def decide(
         decisions.change(identity, state, operation, because)
         if state.form is not record.state.form:
             decisions.show(identity, state.form, shown[state.form])
-        decisions.add(beside(record))
+        decisions.add(beside(decisions, record))
         written = write(ctx, decisions, operation, f"{operation} {identity}")
         return outcome(ctx, decisions.record(identity), written)
 
@@ -79,6 +80,26 @@ def outcome(ctx: Context, record: Record, operation: str | None) -> Outcome:
     none: tuple[RestingFact, ...] = ()
     resting = read_after(ctx, operation, lambda: ctx.extension.resting(ctx, record), none)
     return Outcome(memory, operation, still_believed=resting)
+
+
+def hide_facts(ctx: Context, decisions: Decisions, identity: str, because: str) -> list[RestingFact]:
+    """Hide the facts that a memory says that is hidden by now, and nothing in view besides; pinned ones stay."""
+    resting = {f.id: f for f in ctx.extension.resting(ctx, decisions.record(identity))}
+    records = ctx.store.get(decisions.namespace, list(resting)) if resting else []
+    decisions.admit(records)
+    since = decisions.states[identity].status_ms  # by which a restore knows them
+    going = [r.id for r in records if not decisions.states[r.id].pinned]
+    for fact in going:
+        hidden = replace(decisions.states[fact], status=Status.ARCHIVED, status_ms=since, held=False)
+        decisions.change(fact, hidden, "archive", because)
+    return [resting[i] for i in going]
+
+
+def with_hidden_facts(ctx: Context, done: Outcome, gone: Sequence[RestingFact]) -> Outcome:
+    """Return what a verb did that hid a memory with facts of it: those that went, and those that stay."""
+    none: tuple[RestingFact, ...] = ()
+    stay = read_after(ctx, done.operation, lambda: ctx.extension.resting(ctx, read_record(ctx, done.id), "all"), none)
+    return replace(done, hidden_facts=tuple(gone), still_believed=stay)
 
 
 def ids_by_namespace(ctx: Context, ids: Sequence[str]) -> dict[str, list[str]]:

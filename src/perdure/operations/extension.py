@@ -108,10 +108,13 @@ class Extension(Generic[Ctx_contra]):
         """Return what is not to be shown as current: what no longer holds, and facts that a note says as well."""
         return Outdated()
 
-    def resting(self, _ctx: Ctx_contra, _record: Record, /) -> tuple[RestingFact, ...]:
+    def resting(
+        self, _ctx: Ctx_contra, _record: Record, _which: Literal["sole", "all"] = "sole", /
+    ) -> tuple[RestingFact, ...]:
         """Return believed facts that a memory says: where it is hidden those that nothing in view says.
 
-        Where it is in view: those that no longer are believed if it is replaced, because they rest on it alone.
+        Where it is in view: those that no longer are believed if it is replaced, because they rest on it alone. With
+        ``all`` also those that other memories say.
         """
         return ()
 

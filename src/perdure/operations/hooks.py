@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from perdure.operations import ingest as ingesting
 from perdure.operations import recall as recalling
+from perdure.operations.corrections import with_unfound_corrections
 from perdure.operations.documents import find_records
 from perdure.operations.extract import Place, store_candidates
 from perdure.operations.lifecycle import digest as digesting
@@ -171,8 +172,9 @@ class Agent:
 
     def _worth_showing(self, question: str, session: str, namespace: str) -> list[Hit]:
         filters = Filters(isolated=True, inside=session)
+        found = recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False).hits
         hits = self._with_whole_texts(
-            recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False).hits, namespace
+            with_unfound_corrections(self.ctx, namespace, found, question, filters), namespace
         )
         shown = set(self._data(session, namespace).get("shown", ()))
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}

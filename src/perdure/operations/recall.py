@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from perdure.operations.corrections import with_corrections
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, ModelError, ModelWarning, PerdureError
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant, from_instant, text_of
 from perdure.records.memory import Kind, Record, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
@@ -17,6 +18,7 @@ from perdure.rules.language.absent_names import absent_names
 from perdure.rules.language.asked_days import days_asked_for, days_of_topic, names_days
 from perdure.rules.language.dates import Period, without_days
 from perdure.rules.language.words import names_in, query_words
+from perdure.rules.lifecycle.ended_memories import with_ends
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
 from perdure.rules.presentation import (
@@ -65,7 +67,13 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
 
 
 def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
-    """Return the memories that answer a question, not counted as accessed."""
+    """Return the memories that answer a question, not counted as accessed; what has ended says so."""
+    found = _search_days(ctx, text, namespace, limit, filters)
+    return replace(found, hits=with_ends(found.hits, from_instant(filters.asked_at(ctx.clock())).date()))
+
+
+def _search_days(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
+    """Return what a search brings up, and what is of the days that a question names."""
     found = _searched(ctx, text, namespace, limit, filters)
     asked_at = filters.asked_at(ctx.clock())
     if periods := days_asked_for(text, asked_at):
@@ -96,7 +104,8 @@ def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filt
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
     hits = _with_rivals(ctx, namespace, _with_successors(ctx, namespace, hits, filters), filters)
-    hits = named_first(decided_first(latest_of_conflicts_first(hits, text)), query.text)[:limit]
+    hits = with_corrections(ctx, namespace, latest_of_conflicts_first(hits, text), text)
+    hits = named_first(decided_first(hits), query.text)[:limit]
     hits = ctx.extension.with_earlier(ctx, namespace, hits, filters) if asks_for_earlier(text) else hits
     if not hits:
         return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))

@@ -62,7 +62,7 @@ def _check_replaceable(record: Record, claims: Sequence[GivenClaim]) -> None:
             f"{record.id} is {record.state.status}; only visible memories can be updated.",
             remedy="Restore it first." if archived else "Update the memory that replaced it; `why` shows its id.",
         )
-    if record.state.kind is Kind.FACT and not claims:
+    if record.state.kind is Kind.FACT and all(claim.planned for claim in claims):
         raise InvalidInput(
             f"{record.id} is a fact: its value can be corrected, but not its words.",
             remedy="Pass facts with the new value, or use `correct`.",

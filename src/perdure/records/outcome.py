@@ -32,9 +32,9 @@ class Written(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class RestingFact(JsonRecord):
-    """A fact that is still believed although the memory that says it is hidden."""
+    """A fact that a memory says that is hidden now."""
 
-    id: str  # its id; deny it where it is wrong as well
+    id: str  # its id
     content: str  # what it says
 
 
@@ -47,7 +47,10 @@ class Outcome(JsonRecord):
 
     memory: MemoryItem  # the memory as it now is
     operation: str | None  # the operation that ``undo`` takes back; None where nothing was written
-    # of a memory that is hidden now: the facts that are still believed and that nothing in view says
+    # of a memory that was forgotten: the facts that were hidden with it, because nothing else in view says them
+    hidden_facts: tuple[RestingFact, ...] = field(default=(), kw_only=True)
+    # of a memory that is hidden now: the facts that are still believed and that nothing in view says; of one that was
+    # forgotten: those of its facts that stay, because other memories say them or they are pinned
     still_believed: tuple[RestingFact, ...] = field(default=(), kw_only=True)
 
     @property
@@ -98,6 +101,7 @@ class ClaimResult(JsonRecord):
     # those that a person is asked about: something contradicts them, and neither is clearly right
     asked: tuple[str, ...] = ()
     replaced: tuple[ReplacedFact, ...] = ()  # those that are no longer believed, in words
+    planned: tuple[str, ...] = ()  # those that begin later, in words, of which no fact was made: hand them over then
     unknown: tuple[str, ...] = ()  # what ``replaces`` of a fact names, and nothing is known of
     # the notes of which nothing is believed any longer, besides those that the call names as replaced
     superseded: tuple[RelatedMemory, ...] = ()
@@ -139,7 +143,8 @@ class FactClaim(TypedDict):
         value: The value alone: ``Berlin``, ``Friday``, ``12 kg``; a text or a number.
         denied: It is said not to be so ("does not eat pork").
         replaces: The value that no longer holds, or the id of a memory that says it; one of no memory is refused.
-        valid_from: Since when it is true: a date, or a date and time with its zone; when it was said if left out.
+        valid_from: Since when it is true: a date, or a date and time with its zone; when it was said if left out. Of
+            what begins later no fact is made; hand it over when it has begun.
         valid_to: Until when it is true, in the same forms; a date counts whole. Without an end if left out.
         quote: The words of the content that say so.
     """
@@ -168,6 +173,7 @@ class GivenClaim:
     valid_to: Instant | None = None
     quote: str = ""  # empty if it has none
     redacted: tuple[str, ...] = ()  # what was replaced in it before storing, secret by secret
+    planned: bool = False  # it begins later, so that no fact is made of it
 
 
 @dataclass(frozen=True, slots=True)

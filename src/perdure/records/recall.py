@@ -146,10 +146,11 @@ class OverFact(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class OverInText:
-    """Where a text says what holds no longer, for who shows it as current."""
+    """Where a text says what holds no longer, or may not hold, for who shows it as current."""
 
     left_out: tuple[tuple[int, int], ...] = ()  # the sentences that say it, in characters; others remain
     remarks: tuple[str, ...] = ()  # what it says besides that is over: "database host: db-7"
+    against: tuple[str, ...] = ()  # of a fact: the values that it is in open conflict with
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,7 @@ class Hit(JsonRecord):
     over: tuple[OverFact, ...] = ()
     # if the question asks for the past: what held before the facts that it is or says, the newest first
     earlier: tuple[OverFact, ...] = ()
+    ended: str = ""  # the last day on which it says that it holds ("until Friday"), where that is over: ``2026-11-20``
 
 
 @dataclass(frozen=True, slots=True)

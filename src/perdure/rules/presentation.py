@@ -76,7 +76,7 @@ def asks_for_earlier(question: str) -> bool:
     return _BEFORE.search(question) is not None
 
 
-def _keeps_order(question: str, hits: Iterable[Hit]) -> bool:
+def keeps_order(question: str, hits: Iterable[Hit]) -> bool:
     """Return whether the newest does not answer a question: it asks for the past, compares, or names a day."""
     asks_for_past = _BEFORE.search(question) or _COMPARES.search(question)
     return asks_for_past is not None or any("dated" in hit.parts for hit in hits)
@@ -167,7 +167,7 @@ def arrange_hits(
     best = [hit.memory for hit in hits]
     newer = {(i, j) for i, j in newer if _came_later(best[j], best[i])}
     shown = _with_links(hits, newer | differing, differing)
-    if not newer or _keeps_order(question, hits):
+    if not newer or keeps_order(question, hits):
         return shown
     exchanged = {pair for pair in newer if not _names_one(question, best, pair)}
     return [shown[at] for at in _newest_order(len(hits), exchanged)]
@@ -261,7 +261,7 @@ def latest_of_conflicts_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     day, keeps the order.
     """
     order = list(hits)
-    if _keeps_order(question, hits):
+    if keeps_order(question, hits):
         return order
     for hit in sorted(hits, key=lambda h: _said_at(h.memory), reverse=True):
         at = order.index(hit)

@@ -81,6 +81,7 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
     def named(identity: str) -> str:
         return f"number {places[identity]}" if identity in places else label(shown_id(identity))
 
+    yield from [f"ended {hit.ended}"] if hit.ended else ()
     for fact in hit.over[:FEW]:
         see = f"; see {named(fact.replaced_by)}" if fact.replaced_by else ""
         yield f"no longer holds: {quoted_line(fact.content, LONGEST_LABEL)} ({fact.over} {fact.since[:10]}{see})"

@@ -215,7 +215,9 @@ def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit
     """Return a hit: relevance plus the small, bounded part of importance and confidence."""
     extra = policy.signals * (memory.importance + memory.confidence) / 2.0
     parts = {**entry.parts, "signals": extra} if extra else dict(entry.parts)
-    return _hit(memory, sum(parts.values()), parts, entry.cosine, entry.relevance, "", (), None, (), (), (), (), (), ())
+    return _hit(
+        memory, sum(parts.values()), parts, entry.cosine, entry.relevance, "", (), None, (), (), (), (), (), (), ""
+    )
 
 
 def diversify(

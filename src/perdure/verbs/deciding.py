@@ -67,6 +67,8 @@ class DecidingVerbs:
     def archive(self, id: Identity, reason: Reason) -> Outcome:
         """Hide a memory; ``restore`` shows it again. Nothing is deleted.
 
+        The facts that it says stay; ``forget`` hides those that only it says, too.
+
         Raises:
             NotFound: There is no such memory.
             InvalidInput: It is superseded, invalidated or merged, and therefore already hidden.
@@ -85,6 +87,7 @@ class DecidingVerbs:
     ) -> Outcome:
         """Show an archived memory again, or a fuller form of a shortened one. The next sweep does not reverse this.
 
+        The facts that were forgotten with it come back, too.
         If a fact has another value by now, both are marked as conflicting and a person is asked.
         """
         return manual_decisions.restore(self._context, id, None if level is None else records.Form(level))

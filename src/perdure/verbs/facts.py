@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         facts,
         learn,
         learn_claims,
+        named_values,
         procedures,
         verify,
     )
@@ -55,19 +56,29 @@ if TYPE_CHECKING:
     from perdure.rules import policy_check
     from perdure.rules.validation import queries
 else:
-    answer_sheet, change_rates, entities, entity_summaries, facts, learn_claims, learn, procedures, verify = (
-        lazy_modules(
-            "perdure.knowledge.operations",
-            "answer_sheet",
-            "change_rates",
-            "entities",
-            "entity_summaries",
-            "facts",
-            "learn_claims",
-            "learn",
-            "procedures",
-            "verify",
-        )
+    (
+        answer_sheet,
+        change_rates,
+        entities,
+        entity_summaries,
+        facts,
+        learn_claims,
+        learn,
+        named_values,
+        procedures,
+        verify,
+    ) = lazy_modules(
+        "perdure.knowledge.operations",
+        "answer_sheet",
+        "change_rates",
+        "entities",
+        "entity_summaries",
+        "facts",
+        "learn_claims",
+        "learn",
+        "named_values",
+        "procedures",
+        "verify",
     )
     (backtest,) = lazy_modules("perdure.operations.lifecycle", "backtest")
     (policy_check,) = lazy_modules("perdure.rules", "policy_check")
@@ -145,14 +156,15 @@ class FactVerbs:
     ) -> Timeline:
         """Show the facts about an entity, oldest first: when each was true, when it was believed, what replaced it.
 
-        True times follow the dates of the messages, believed times the moments of learning.
+        True times follow the dates of the messages, believed times the moments of learning. Of a name that no facts are
+        about, the facts are those with the name in their value, and ``memories`` are those that name it, at most 50.
 
         Raises:
-            NotFound: Nothing is called that.
+            NotFound: Nothing is called that, and nothing names it.
             InvalidInput: Several are.
         """
         then = queries.filters(self._context.policy, {"known_at": known_at, "inside": inside})
-        return facts.timeline(self._context, namespace, entity, then)
+        return named_values.timeline(self._context, namespace, entity, then)
 
     @verb(
         _FACTS,

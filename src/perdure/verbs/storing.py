@@ -228,16 +228,16 @@ class StoringVerbs:
         "Change one memory",
         hides=True,
         agent=("id", "reason"),
-        tell="Archive a memory that is wrong or no longer wanted: it leaves recall and the digest. undo brings "
-        "it back.",
+        tell="Archive a memory that is wrong or no longer wanted: it leaves recall and the digest, with the facts that "
+        "only it says. undo brings them back.",
     )
     def forget(self, id: Identity, reason: Reason | None = None) -> Outcome:
         """Archive a memory that is wrong or no longer wanted; ``restore`` or ``undo`` brings it back.
 
-        Nothing is erased.
+        The facts that nothing else in view says go with it (``hidden_facts``); pinned ones stay. Nothing is erased.
 
         Raises:
             NotFound: There is no such memory.
             InvalidInput: It is superseded, invalidated or merged, and therefore already hidden.
         """
-        return manual_decisions.archive(self._context, id, reason or "forgotten by request")
+        return manual_decisions.forget(self._context, id, reason or "forgotten by request")

@@ -165,12 +165,12 @@ def test_search_shows_relevance_and_what_the_score_is_made_of(browser, known, me
     assert f"{hit.relevance:.0%} relevant" in text
     assert f"score {hit.score:.2f} =" in text
     assert "Deploys happen on Tuesdays" in text
-    assert "Not by relevance alone" not in text
+    assert "A newer memory stands before" not in text
     for budget in ("My grocery budget is $500 monthly.", "My grocery budget was increased to $550 monthly."):
         memory.remember(budget)
         clock.passes(days=1)
     text = words(browser.get("/search?q=what+is+my+grocery+budget%3F"))
-    assert text.index("Not by relevance alone") < text.index("% relevant")
+    assert text.index("A newer memory stands before") < text.index("% relevant")
 
 
 def test_search_filters_by_tag_and_looks_back(browser, known):

@@ -46,6 +46,9 @@ def _fact(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
 
 def view_timeline(timeline: Timeline, _: Request) -> Iterator[Block]:
     """Show what was true of an entity, and believed, oldest first."""
+    if not timeline.entity:
+        yield from _names(timeline)
+        return
     yield Line((Foreign(timeline.name), " (", Foreign(timeline.entity), ")"), tone="strong")
     if not timeline.facts:
         yield Line("No facts.")
@@ -53,6 +56,16 @@ def view_timeline(timeline: Timeline, _: Request) -> Iterator[Block]:
     values = {f.id: f.shown_value for f in timeline.facts}
     columns = ("id", "true", "believed", "what", "value", "state", "confidence", "remarks")
     yield Table(columns, tuple(_entry(f, values) for f in timeline.facts))
+
+
+def _names(timeline: Timeline) -> Iterator[Block]:
+    """Show what names somebody or something that no facts are about."""
+    yield Line(("No facts are about ", Foreign(timeline.name), ". What names it:"), tone="strong")
+    if timeline.facts:
+        rows = ((Identifier(f.id), true_period(f), Foreign(f.name), *_claim(f), state(f.state)) for f in timeline.facts)
+        yield Table(("id", "true", "about", "what", "value", "state"), tuple(rows))
+    for memory in timeline.memories:
+        yield Line((Identifier(memory.id), f" {memory.created_at}: ", Foreign(memory.content)), item=True)
 
 
 def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
@@ -150,7 +163,7 @@ def period(begin: str, end: str) -> str:
 
 
 def _claim(f: FactLine) -> tuple[Text, Text]:
-    return Foreign(f.predicate.replace("_", " ")), Foreign(f.shown_value, _BRIEF)
+    return Foreign(f.shown_predicate), Foreign(f.shown_value, _BRIEF)
 
 
 def _remarks(f: FactLine) -> Iterator[Text]:

@@ -38,6 +38,10 @@ _ROOM_TOKENS: Final = 14  # the least that a fact, or a related memory beside su
 _HEAD_TOKENS: Final = 8  # for what stands before facts that are no longer believed
 _COMMAND_TOKENS: Final = 17  # for the call that keeps both
 _FEW_IDS: Final = 3
+_REST: Final = "Facts still active although their source is hidden:"
+_STAY: Final = "Facts that stay, because other memories say them or they are pinned:"
+_ANSWERS: Final = ("review", "confirm", "deny", "correct", "both", "mute", "settle")
+"""Verbs that take a person's answer about a memory, which is repeated to them in words."""
 _PAST: Final = {
     "pin": "Pinned",
     "unpin": "Unpinned",
@@ -90,23 +94,32 @@ def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     """Show what a verb did to one memory, and how it is undone if it changed anything."""
     m = outcome.memory
     where = (" in ", Foreign(m.namespace)) if request.verb == "remember" else ()
-    yield Line((_outcome_text(outcome, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
-    yield from _still_believed(outcome.still_believed)
+    what = (": ", Foreign(m.content, _BRIEF)) if request.verb in _ANSWERS else (".",)
+    yield Line(
+        (_outcome_text(outcome, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, *what)
+    )
+    yield from _listed_facts("Facts archived with it, because only it says them:", outcome.hidden_facts)
+    takes_facts = request.verb == "forget" or request.arguments.get("verdict") == "drop"
+    yield from _still_believed(_STAY if takes_facts else _REST, outcome.still_believed)
     yield from undo([outcome.operation])
 
 
-def _still_believed(facts: Sequence[RestingFact]) -> Iterator[Block]:
+def _still_believed(head: str, facts: Sequence[RestingFact]) -> Iterator[Block]:
     """Show the facts that a hidden memory leaves behind, and how they are denied."""
+    yield from _listed_facts(head, facts)
+    if facts:
+        deny = command("review", id=Identifier(facts[0].id), verdict="deny")
+        yield Line(("If it is wrong as well: ", deny), tone="faint")
+
+
+def _listed_facts(head: str, facts: Sequence[RestingFact]) -> Iterator[Block]:
     if not facts:
         return
-    yield Line("Facts still active although their source is hidden:", tone="warning")
+    yield Line(head, tone="warning")
     for fact in facts[:_FEW_IDS]:
         yield Line((Foreign(fact.content, _BRIEF), " ", Identifier(fact.id)), item=True)
     if more := len(facts[_FEW_IDS:]):
         yield Line(f"and {more:,} more.", item=True)
-    yield Line(
-        ("If it is wrong as well: ", command("review", id=Identifier(facts[0].id), verdict="deny")), tone="faint"
-    )
 
 
 def _outcome_text(outcome: Outcome, request: Request) -> str:
@@ -137,6 +150,10 @@ def view_beside(
     if asked := facts.asked[:_FEW_IDS]:
         yield Line(("A person is asked about ", cell("", asked), ": ", command("review")), tone="warning")
         room -= _ENTRY_TOKENS + 3 * len(asked)
+    if facts.planned:
+        words = _fit("; ".join(facts.planned), 2 * _NAME_TOKENS)
+        yield Line(("No fact yet, it begins later: ", Foreign(words)), tone="warning")
+        room -= _tokens(f"No fact yet, it begins later: '{words}'")
     if facts.unknown:
         words = _fit(", ".join(facts.unknown), _NAME_TOKENS)
         yield Line(("replaces: nothing is known of ", Foreign(words)), tone="warning")
@@ -241,10 +258,8 @@ def _status(m: MemoryItem) -> str:
     return f"{m.status} (pinned)" if m.pinned else m.status.value
 
 
-_ORDER: Final = (
-    "Not by relevance alone: of what is about one thing the newest stands first, what only repeats stands last, and a "
-    "memory's value counts."
-)
+_NEWER_FIRST: Final = "A newer memory stands before an older one about the same thing."
+_ORDER: Final = "Not in order of relevance alone: repetitions stand last, and importance and confidence count."
 _OTHERS = 5  # other namespaces that are named where nothing was found
 
 
@@ -254,8 +269,10 @@ def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
         yield Line("No stored memory matches.", reader="person")
         yield Line("No stored memory matches. Do not guess.", reader="model")
         yield from _other_namespaces(request)
-    if any(_stands_higher(hit, ahead) for ahead, hit in pairwise(answer.hits)):
-        yield Line(_ORDER, tone="faint", reader="person")
+    higher = [(ahead, hit) for ahead, hit in pairwise(answer.hits) if _stands_higher(hit, ahead)]
+    if higher:
+        is_newer = any(_is_newer(ahead, hit) for ahead, hit in higher)
+        yield Line(_NEWER_FIRST if is_newer else _ORDER, tone="faint", reader="person")
     places = {hit.memory.id: place for place, hit in enumerate(answer.hits, 1)}
     for hit in answer.hits:
         yield from _hit(hit, places)
@@ -270,6 +287,11 @@ def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
 def _stands_higher(hit: Hit, ahead: Hit) -> bool:
     """Whether the figures that a person reads rank a hit above the one that stands before it."""
     return round(hit.relevance, 2) > round(ahead.relevance, 2) or round(hit.score, 2) > round(ahead.score, 2)
+
+
+def _is_newer(ahead: Hit, hit: Hit) -> bool:
+    """Whether a hit stands before another because it is newer, or because it corrects that."""
+    return ahead.memory.id in (*hit.newer, *hit.contested_with, hit.updated_by)
 
 
 def _other_namespaces(request: Request) -> Iterator[Block]:
@@ -310,6 +332,8 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
     def reference(identity: str) -> Text:
         return f"number {places[identity]}" if identity in places else Identifier(identity)
 
+    if hit.ended:
+        yield f"ended {hit.ended}"
     if hit.memory.aging:
         yield f"not confirmed since {unconfirmed_since(hit.memory.state)}"
     for fact in hit.over:

@@ -246,7 +246,7 @@ def _entry(f: FactLine, quotable: Sequence[tuple[str, str]], records: Mapping[st
     return SheetEntry(
         id=f.id,
         kind=Kind.FACT.value,
-        says=fact_text(f.name, f.predicate, f.value, denied=f.denied),
+        says=fact_text(f.name, f.shown_predicate, f.value, denied=f.denied),
         confidence=f.confidence,
         state=f.state,
         since="" if only_end else _day(f.valid_from),

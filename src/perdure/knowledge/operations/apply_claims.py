@@ -49,6 +49,7 @@ class LearnTally:
     entities: list[str] = field(default_factory=list)
     displaced: dict[str, str] = field(default_factory=dict)
     """Fact -> what took its place only because it is newer or surer."""
+    planned: list[str] = field(default_factory=list)  # claims of what begins later, in words
     unknown: list[str] = field(default_factory=list)  # what claims are said to replace, and nothing is known of
     superseded: list[str] = field(default_factory=list)  # notes of which nothing is believed any longer
     taken: dict[str, str] = field(default_factory=dict)  # name -> the known name that it was taken for
@@ -94,7 +95,7 @@ class ClaimWriter:
         predicate = decision.predicate or claim.predicate
         replaces = decision.about and decision.action is Action.REPLACE
         sort = decision.about[0].fact.type if replaces and not claim.denied else claim.type
-        resolved = replace(claim, predicate=predicate, type=sort)
+        resolved = replace(claim.under(predicate), type=sort)
         new_id = self.make(resolved, subject, name, source, decision.because)
         self.clash(decision, new_id, source)
         return new_id

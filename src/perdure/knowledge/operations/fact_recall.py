@@ -276,6 +276,13 @@ def open_conflicts(ctx: Context, namespace: str, ids: Sequence[str], *, settled:
     return found
 
 
+def rival_values(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return fact -> the values of those that it is in open conflict with."""
+    rivals = open_conflicts(ctx, namespace, ids) if ids else {}
+    known = facts_of(ctx, namespace, sorted({i for others in rivals.values() for i in others}))
+    return {i: tuple(dict.fromkeys(known[o].shown_value for o in rivals[i] if o in known)) for i in ids if i in rivals}
+
+
 def source_messages(ctx: Context, namespace: str, hits: Sequence[Hit]) -> dict[str, frozenset[str]]:
     """Return fact -> the messages that say it, of the facts among some hits."""
     facts = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]

@@ -17,6 +17,7 @@ from perdure.knowledge.records.facts import UNNAMED, Fact
 from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_explanation import explain_fact
 from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, state_of
+from perdure.knowledge.rules.given_claims import predicate_name
 from perdure.operations.documents import all_documents, derived_from, find_documents, find_records, find_states, pages
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant, text_of
@@ -48,15 +49,17 @@ def facts(
     names = names_of(ctx, namespace)
     subject = None if entity is None else find_entity(ctx, names, entity, namespace)
     lessons = Lessons(ctx, namespace, DocumentEdits())
-    name = None if predicate is None else lessons.name(resources(ctx).predicates.name(predicate))
+    registry = resources(ctx).predicates
+    called = () if predicate is None else (registry.name(predicate), predicate_name(predicate, registry))
+    wanted = frozenset(map(lessons.name, called))
     result: list[FactLine] = []
     for some in _by_subject(ctx, namespace, names, subject, rest=past):
         chosen = {
             f.id: f
             for f in some
-            if name is None
-            or f.predicate == name
-            or (name != UNNAMED and resources(ctx).predicates.akin(name, f.predicate))
+            if not wanted
+            or f.predicate in wanted
+            or any(name != UNNAMED and registry.akin(name, f.predicate) for name in wanted)
         }
         lines = fact_lines(ctx, namespace, list(chosen.values()), names, then)
         states = find_states(ctx, namespace, chosen) if then.looks_back else {}
@@ -180,6 +183,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         question=confirmation_question(memory, validated_at(state), fact.trust) if aging else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
         denied=fact.denied,
+        called=fact.called,
         unconfirmed_since=unconfirmed_since(state) if aging or is_unanswered(state, policy) else "",
     )
 
@@ -188,8 +192,8 @@ def _when(at: Instant | None) -> str:
     return "" if at is None else text_of(at)
 
 
-def resting_facts(ctx: Context, record: Record) -> tuple[RestingFact, ...]:
-    """Return the believed facts that a memory says and that nothing else does.
+def resting_facts(ctx: Context, record: Record, *, alone: bool = True) -> tuple[RestingFact, ...]:
+    """Return the believed facts that a memory says, of them those that nothing else does unless ``alone`` is false.
 
     Beside a hidden memory others count while they are in view; beside one in view until they are superseded or denied.
     """
@@ -204,9 +208,13 @@ def resting_facts(ctx: Context, record: Record) -> tuple[RestingFact, ...]:
     resting = [
         fact.id
         for fact in told
-        if fact.id in in_view and not fact.has_ended(now) and others.isdisjoint(s.memory for s in fact.sources)
+        if fact.id in in_view and not fact.has_ended(now) and not (alone and _has_source_in(fact, others))
     ]
     return tuple(RestingFact(r.id, r.content.text) for r in find_records(ctx, place, resting))
+
+
+def _has_source_in(fact: Fact, memories: Collection[str]) -> bool:
+    return any(source.memory in memories for source in fact.sources)
 
 
 def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant) -> FactReasons | None:

@@ -147,7 +147,7 @@ def _believe_again(writer: ClaimWriter, identity: str, now: Instant, because: st
     sure = max(state.confidence, work.ctx.policy.knowledge.statement)
     span = Span(0, len(old.value.text), old.value.text)
     claim = Claim(old.subject, old.predicate, old.type, old.value, old.learned, sure, span, denied=old.denied)
-    claim = replace(claim, many=old.many, valid_from=old.valid_to)
+    claim = replace(claim, many=old.many, valid_from=old.valid_to, called=old.called)
     name = names_of(work.ctx, work.namespace).entity(old.subject).name
     source = ClaimSource(None, now, old.trust, state.scope, session)
     again = writer.make(claim, old.subject, name, source, because)
@@ -223,6 +223,7 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
         span,
         old=fact.value,
         many=fact.many,
+        called=fact.called,
     )
     name = names_of(work.ctx, work.namespace).entity(fact.subject).name
     decision = Decision(
@@ -243,7 +244,7 @@ def _correct_past(writer: ClaimWriter, fact: Fact, value: Value, now: Instant, b
     claim = Claim(
         fact.subject, fact.predicate, fact.type, value, Learned.CORRECTION, work.ctx.policy.knowledge.correction, span
     )
-    claim = replace(claim, many=fact.many, valid_from=fact.valid_from, valid_to=fact.valid_to)
+    claim = replace(claim, many=fact.many, valid_from=fact.valid_from, valid_to=fact.valid_to, called=fact.called)
     source = ClaimSource(None, now, scope=work.states[fact.id].scope, session=work.record(fact.id).content.session)
     name = names_of(work.ctx, work.namespace).entity(fact.subject).name
     return replace_past(writer, claim, (fact.subject, name), source, [fact], because)

@@ -23,6 +23,7 @@ from perdure.knowledge.operations.past_claims import (
     take_past,
     with_days_of,
 )
+from perdure.knowledge.operations.planned_claims import without_planned
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
@@ -33,6 +34,7 @@ from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
     adds_one,
+    called_as,
     contradictions,
     first_confidence,
     outranks,
@@ -49,6 +51,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
 from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, ReplacedFact, TakenName
 from perdure.rules.decisions import Decisions
+from perdure.rules.language.said_over import says_over
 from perdure.rules.point_in_time import is_past
 from perdure.rules.source_trust import takes_over
 from perdure.rules.validation.fact_claims import is_memory_id, refuse
@@ -66,7 +69,7 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
     names = names_of(ctx, decisions.namespace)
     for one in handed:
         try:
-            _Taker(ctx, writer, names, one).take()
+            _Taker(ctx, writer, names, without_planned(writer, names, one)).take()
         except (InvalidInput, NotFound) as error:
             where = f"Item {one.item}: " if one.item else ""
             raise type(error)(f"{where}{error.message}", remedy=error.remedy) from error
@@ -84,7 +87,8 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
     unknown = tuple(dict.fromkeys(tally.unknown))
     notes = tuple(related_memory(writer.work.record(i)) for i in tally.superseded)
     taken = tuple(TakenName(name, known) for name, known in tally.taken.items())
-    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, unknown, notes, taken)
+    became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
+    return ClaimResult(*became, replaced, tuple(tally.planned), unknown, notes, taken)
 
 
 class _Taker:
@@ -172,10 +176,9 @@ class _Taker:
         return self.work.lessons.name(predicate_name(claim.predicate, resources(self.ctx).predicates))
 
     def _claim(self, claim: GivenClaim, subject: Entity, predicate: str) -> Claim:
-        row, at = resources(self.ctx).predicates.row(predicate), self.handed.at
-        is_act = predicate.partition("_")[0] in ACTS
-        unknown = not resources(self.ctx).predicates.has(predicate)
-        many = row.many or (unknown and (is_act or adds_one(claim, self.handed.text)))
+        registry, at, is_act = resources(self.ctx).predicates, self.handed.at, predicate.partition("_")[0] in ACTS
+        row = registry.row(predicate)
+        many = row.many or (not registry.has(predicate) and (is_act or adds_one(claim, self.handed.text)))
         return Claim(
             subject.id,
             predicate,
@@ -189,6 +192,7 @@ class _Taker:
             many=many,
             valid_from=self._first_day(claim),
             valid_to=claim.valid_to,
+            called=called_as(claim.predicate, predicate, registry),
         )
 
     def _first_day(self, claim: GivenClaim) -> Instant | None:
@@ -220,7 +224,7 @@ class _Taker:
         past = claim.valid_to is not None and claim.valid_to <= self.handed.at
         if not past and decision.action in (Action.NOTHING, Action.REINFORCE):
             return None
-        resolved = replace(claim, predicate=decision.predicate or claim.predicate)
+        resolved = claim.under(decision.predicate or claim.predicate)
         return draft_fact(
             each.name,
             resolved.predicate,
@@ -294,6 +298,9 @@ class _Taker:
         old_facts: list[KnownFact] = []
         if claim.old is not None:
             old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at)
+        elif not claim.denied:  # "Jest is gone" names what the claim does not
+            others = [k for k in known if k.fact.value.norm != claim.value.norm and not k.fact.denied]
+            old_facts = [k for k in others if says_over(self.handed.text, k.fact.value.text, claim.value.text)]
         met = {k.fact.id: k for k in (*known, *old_facts) if self._is_beside(k.fact.id)}
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 

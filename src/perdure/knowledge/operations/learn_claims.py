@@ -77,7 +77,8 @@ def known_beside(
             if any(fact.predicate == one or predicates.akin(one, fact.predicate) for one in own):
                 memories |= dict.fromkeys([s.memory for s in fact.sources] or [fact.id])
         existing = {f.predicate for f in facts}
-        others = tuple(sorted(existing - own))
+        shown = {f.predicate: f.called or f.predicate for f in facts}
+        others = tuple(shown[name] for name in sorted(existing - own))
         near = _near(ctx, [f for f in everything if f.id in besides and f.predicate in own - existing], facts, lessons)
         known += [KnownPredicates(names.entity(subject).name, others, near)] if others else []
     return list(memories), known

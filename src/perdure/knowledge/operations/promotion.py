@@ -83,4 +83,5 @@ def _claim(fact: Fact, state: State) -> Claim:
         many=fact.many,
         valid_from=since,
         valid_to=fact.valid_to,
+        called=fact.called,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
@@ -119,6 +119,11 @@ class Claim:
     many: bool = False  # the predicate may have several values at once
     valid_from: Instant | None = None  # since when it is true, where the message says so
     valid_to: Instant | None = None  # until when it is true, where that is said
+    called: str = ""  # the words for its predicate that are shown; empty where these are those of its name
+
+    def under(self, predicate: str) -> Claim:
+        """Return the claim under a predicate, which is shown by its own words where it is another."""
+        return replace(self, predicate=predicate, called=self.called if predicate == self.predicate else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +183,18 @@ class Fact:
     retired: Instant | None = None
     asked_not: bool = False  # a person said: do not ask again
     denied: bool = False  # the value is said not to hold: "does not eat pork"
+    called: str = ""  # the words for its predicate that are shown; empty where these are those of its name
     told_to: Instant | None = None  # the last day that was told of it before it was no longer believed
 
     @property
     def shown_value(self) -> str:
         """The value as it is shown to people."""
         return value_text(self.value.text, denied=self.denied)
+
+    @property
+    def shown_predicate(self) -> str:
+        """What it is about, as it is shown to people."""
+        return self.called or self.predicate.replace("_", " ")
 
     @property
     def key(self) -> str:
@@ -217,6 +228,7 @@ class Fact:
             "retired_ms": self.retired,
             "asked_not": self.asked_not,
             **({"denied": True} if self.denied else {}),
+            **({"called": self.called} if self.called else {}),
             **({} if self.told_to is None else {"told_to_ms": self.told_to}),
         }
 
@@ -238,6 +250,7 @@ class Fact:
             retired=data["retired_ms"],
             asked_not=data["asked_not"],
             denied=data.get("denied", False),
+            called=data.get("called", ""),
             told_to=data.get("told_to_ms"),
         )
 

@@ -94,6 +94,12 @@ class FactLine(JsonRecord):
     denied: bool = False  # the value is said not to hold: "eat: not pork"
     # of what nobody has confirmed for long the day on which somebody last did: ``2026-11-21``
     unconfirmed_since: str = ""
+    called: str = ""  # the words for its predicate that are shown; empty where these are those of its name
+
+    @property
+    def shown_predicate(self) -> str:
+        """What it is about, as it is shown to people."""
+        return self.called or self.predicate.replace("_", " ")
 
     @property
     def shown_value(self) -> str:
@@ -105,9 +111,11 @@ class FactLine(JsonRecord):
 class Timeline(JsonRecord):
     """What was true of an entity, and believed, in the order of time."""
 
-    entity: str  # the entity's id
+    entity: str  # the entity's id; empty where no facts are about what was named
     name: str  # its name
-    facts: tuple[FactLine, ...] = field(default_factory=tuple)  # oldest first by when they began to be true
+    # oldest first by when they began to be true; where no facts are about it those whose value has the name
+    facts: tuple[FactLine, ...] = field(default_factory=tuple)
+    memories: tuple[RelatedMemory, ...] = ()  # where no facts are about it: those that name it, oldest first
 
 
 @dataclass(frozen=True, slots=True)

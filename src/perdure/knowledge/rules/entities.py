@@ -207,7 +207,7 @@ def _source_ids(fact: FactLine) -> list[str]:
 
 def _facts(facts: Sequence[FactLine]) -> list[str]:
     return [
-        f"{f.predicate.replace('_', ' ')}: {f.shown_value} ({_confidence_word(f.confidence)}"
+        f"{f.shown_predicate}: {f.shown_value} ({_confidence_word(f.confidence)}"
         f"{f', said {f.confirmations} times' if f.confirmations > 1 else ''})"
         for f in facts
     ]
@@ -241,7 +241,7 @@ def _conflict_lines(facts: Sequence[FactLine]) -> list[str]:
     values: dict[str, list[str]] = {}
     for fact in facts:
         if fact.contested:
-            values.setdefault(fact.predicate.replace("_", " "), []).append(fact.shown_value)
+            values.setdefault(fact.shown_predicate, []).append(fact.shown_value)
     return [f"contested: {predicate}: {' or '.join(some)}" for predicate, some in sorted(values.items())]
 
 

@@ -152,9 +152,9 @@ ACTS: Final = (
 """Verbs of what somebody does, likes or has, all of which may have several values."""
 
 
-def fact_text(name: str, predicate: str, value: str, *, denied: bool = False) -> str:
+def fact_text(name: str, shown_predicate: str, value: str, *, denied: bool = False) -> str:
     """Return a fact in words: ``Gai Media: delivery day preference: Friday``, ``Ana: eat: not pork``."""
-    return f"{name}: {predicate.replace('_', ' ')}: {value_text(value, denied=denied)}"
+    return f"{name}: {shown_predicate}: {value_text(value, denied=denied)}"
 
 
 def draft_fact(
@@ -162,7 +162,7 @@ def draft_fact(
 ) -> Draft:
     """Return the memory that a claim becomes."""
     return Draft(
-        text=fact_text(name, predicate, claim.value.text, denied=claim.denied),
+        text=fact_text(name, claim.called or predicate.replace("_", " "), claim.value.text, denied=claim.denied),
         kind=Kind.FACT,
         scope=scope,
         importance=IMPORTANCE,
@@ -188,6 +188,7 @@ def new_fact(identity: str, subject: str, predicate: str, claim: Claim, *, said_
         valid_from=said_at if claim.valid_from is None else claim.valid_from,
         valid_to=claim.valid_to,
         denied=claim.denied,
+        called=claim.called,
     )
 
 

@@ -17,6 +17,7 @@ from perdure.knowledge.rules.claim_resolution import (
     resolve_conflict,
     surest,
 )
+from perdure.knowledge.rules.predicate_registry import Registry
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Trust
 from perdure.records.outcome import GivenClaim
@@ -81,6 +82,22 @@ def predicate_name(words: str, predicates: Predicates) -> str:
         return name
     by_verb = predicates.name(f"{verb} {rest}")
     return by_verb if predicates.has(by_verb) or by_verb.partition("_")[0] == verb else name
+
+
+def called_as(words: str, predicate: str, predicates: Registry) -> str:
+    """Return the words by which a predicate is shown: those that were handed over.
+
+    Empty where its name is shown: of one that the table knows under other words, that others are said to be the same
+    as, or a verb, which questions put into other forms ("eats", "does not eat").
+    """
+    shown = " ".join(words.replace("_", " ").split())
+    first = shown.partition(" ")[0]
+    if first.islower() and first.endswith("s") and base_verb(first) == predicate.partition("_")[0]:
+        return ""
+    is_own = predicate == predicate_name(words, predicates) and predicate not in predicates.synonyms.values()
+    name = predicate.replace("_", " ")
+    has_name = shown == name or (predicate in predicates.table and shown.casefold() != name)
+    return shown if is_own and not has_name and ": " not in shown else ""
 
 
 def first_confidence(trust: Trust, stated: float | None, policy: KnowledgePolicy) -> float:
@@ -151,7 +168,7 @@ def contradictions(claims: Sequence[MeantClaim]) -> Iterator[str]:
         first = by_key.setdefault((each.subject, claim.predicate), each)
         replaced = each.given.replaces or first.given.replaces
         if first.claim.value.norm != claim.value.norm and _overlap(first.claim, claim) and not replaced:
-            attribute = f"{claim.predicate.replace('_', ' ')} of {each.name}"
+            attribute = f"{claim.called or claim.predicate.replace('_', ' ')} of {each.name}"
             yield f"Claims {first.given.number} and {number} give {attribute} two values: say which replaces the other."
 
 

@@ -160,5 +160,5 @@ def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str)
         how = "ended"
     retired = fact.retired if state is None else believed_until(fact, state)
     since = fact.valid_to if how == "ended" else retired
-    content = f"{fact.predicate.replace('_', ' ')}: {fact.shown_value}"
+    content = f"{fact.shown_predicate}: {fact.shown_value}"
     return OverFact(fact.id, content, how, "" if since is None else text_of(since), instead)

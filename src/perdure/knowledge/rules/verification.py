@@ -180,7 +180,7 @@ def validate_by(state: State, policy: Policy, now: Instant, authority: str) -> t
 def successor_draft(old: Record, fact: Fact, question: AuthorityQuestion, verdict: Verdict, policy: Policy) -> Draft:
     """Return the memory of a fact with the authority's value: it stands where the old one stood."""
     return Draft(
-        text=fact_text(question.name, fact.predicate, verdict.known[0]),
+        text=fact_text(question.name, fact.shown_predicate, verdict.known[0]),
         kind=Kind.FACT,
         scope=old.state.scope,
         importance=old.state.importance,
@@ -205,6 +205,7 @@ def fact_from_authority(identity: str, fact: Fact, verdict: Verdict) -> Fact:
         learned=Learned.AUTHORITY,
         trust=Trust.AUTHORITY,
         valid_from=verdict.at,
+        called=fact.called,
     )
 
 

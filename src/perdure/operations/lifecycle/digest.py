@@ -19,6 +19,7 @@ from perdure.records.signal_results import Question
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import Candidates, build_digest, choose_entries
 from perdure.rules.lifecycle.digest_entries import noted_ids
+from perdure.rules.lifecycle.ended_memories import has_ended
 from perdure.rules.lifecycle.signals import whole_memory_items
 
 CONSIDERED: Final = 2000
@@ -63,7 +64,8 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     considered = whole_memory_items(records, ctx.policy, ctx.clock())
     outdated = ctx.extension.outdated(ctx, namespace, considered)
     replaced = _replaced_ids(ctx, namespace, considered)
-    hidden = outdated.hidden | replaced
+    today = from_instant(ctx.clock()).date()
+    hidden = outdated.hidden | replaced | {m.id for m in considered if has_ended(m, today)}
     memories = [m for m in considered if m.pinned or m.id not in hidden]  # what is pinned is a person's to unpin
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])
     year = from_instant(ctx.clock()).year if brief else None

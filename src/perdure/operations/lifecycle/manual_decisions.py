@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from perdure.operations.decisions import decide
+from perdure.operations.decisions import decide, hide_facts, with_hidden_facts
+from perdure.operations.documents import derived_from, find_records
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
-from perdure.records.memory import Form, State, Status, Tier
-from perdure.records.outcome import Outcome
+from perdure.records.memory import Form, Kind, Record, State, Status, Tier
+from perdure.records.outcome import Outcome, RestingFact
+from perdure.records.plan import Change
+from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_form
 from perdure.rules.lifecycle.unarchive import refresh, restart_ages, unarchive
 
@@ -35,7 +39,23 @@ def pin(ctx: Context, identity: str, *, pinned: bool) -> Outcome:
 
 def archive(ctx: Context, identity: str, reason: str) -> Outcome:
     """Hide a memory by hand; ``restore`` brings it back."""
+    return decide(ctx, identity, "archive", _hide(ctx, identity), f"archived by hand: {reason}")
 
+
+def forget(ctx: Context, identity: str, reason: str) -> Outcome:
+    """Hide a memory, and with it the facts that nothing else in view says; ``restore`` brings all of them back."""
+    gone: list[RestingFact] = []
+
+    def with_facts(decisions: Decisions, record: Record) -> Sequence[Change]:
+        gone[:] = hide_facts(ctx, decisions, record.id, f"archived: {identity}, which alone says it, was forgotten")
+        return ()
+
+    because = f"archived by hand: {reason}"
+    done = decide(ctx, identity, "archive", _hide(ctx, identity), because, beside=with_facts)
+    return with_hidden_facts(ctx, done, gone if done.changed else ())
+
+
+def _hide(ctx: Context, identity: str) -> Callable[[State], State]:
     def change(state: State) -> State:
         if state.status not in (Status.ACTIVE, Status.ARCHIVED):
             raise InvalidInput(
@@ -44,14 +64,14 @@ def archive(ctx: Context, identity: str, reason: str) -> Outcome:
         hidden = replace(state, status=Status.ARCHIVED, status_ms=ctx.clock(), held=False)
         return hidden if state.status is Status.ACTIVE else state
 
-    return decide(ctx, identity, "archive", change, f"archived by hand: {reason}")
+    return change
 
 
 def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
     """Show an archived memory again, and more of its text where a form is named.
 
-    Its ages start anew, so that the next sweep does not take it back. Of a fact beside which another value is believed
-    by now both are contested, and a person is asked.
+    Its ages start anew, so that the next sweep does not take it back. The facts that were hidden with it come back,
+    too. Of a fact beside which another value is believed by now both are contested, and a person is asked.
     """
     text = read_record(ctx, identity).content.text
     shown = None if level is None else render_form(text, level, ctx.policy.compression)
@@ -69,8 +89,23 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
         change,
         because,
         shown=texts,
-        beside=lambda record: ctx.extension.conflicts(ctx, record, ctx.clock()),
+        beside=lambda decisions, record: _with_its_facts(ctx, decisions, record),
     )
+
+
+def _with_its_facts(ctx: Context, decisions: Decisions, record: Record) -> list[Change]:
+    """Bring back the facts that were hidden with a memory; return the conflicts that all of them open."""
+    conflicts = ctx.extension.conflicts(ctx, record, decisions.now)
+    hidden = (Status.ARCHIVED, record.state.status_ms)
+    resting = derived_from(ctx, record.namespace, [record.id]).get(record.id, [])
+    facts = [r for r in find_records(ctx, record.namespace, resting) if r.state.kind is Kind.FACT]
+    went = [r for r in facts if (r.state.status, r.state.status_ms) == hidden == (record.state.status, hidden[1])]
+    decisions.admit(went)
+    for fact in went:
+        back = unarchive(decisions.states[fact.id], ctx.policy, decisions.now)
+        decisions.change(fact.id, back, "restore", f"restored: it was hidden with {record.id}")
+        conflicts += ctx.extension.conflicts(ctx, fact, decisions.now)
+    return conflicts
 
 
 def _show_again(ctx: Context, identity: str, state: State) -> State:

@@ -6,7 +6,15 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from perdure.operations.decisions import begin, close_questions, outcome, read_visible, write
+from perdure.operations.decisions import (
+    begin,
+    close_questions,
+    hide_facts,
+    outcome,
+    read_visible,
+    with_hidden_facts,
+    write,
+)
 from perdure.operations.documents import all_documents, find_states, pages
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
@@ -206,11 +214,14 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
         decisions = begin(ctx, record.namespace, ctx.clock())
         decisions.admit([record])
         _decide(decisions, record, verdict, suffix)
+        because = f"archived: a person said that {identity}, which alone says it, is not right"
+        gone = hide_facts(ctx, decisions, identity, because) if verdict == "drop" else []
         decisions.add(closed)
         decisions.add(_kept_beside(ctx, record, closed) if verdict == "keep" else [])
         operation = "settle" if verdict == "keep" else "archive"  # what a person hides is no loss of upkeep
         written = write(ctx, decisions, operation, f"settle {identity}: {verdict}{suffix}")
-        return outcome(ctx, decisions.result(identity), written)
+        done = outcome(ctx, decisions.result(identity), written)
+        return with_hidden_facts(ctx, done, gone) if verdict == "drop" else done
 
     return retry(attempt)
 

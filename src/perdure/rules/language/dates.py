@@ -47,14 +47,14 @@ def _number_names(lines: str) -> dict[str, int]:
     return {name: at for at, line in enumerate(lines.strip().split("\n")) for name in line.split()}
 
 
-def _any_of(names: dict[str, int]) -> str:
+def any_of(names: dict[str, int]) -> str:
     """Return an expression of some names, the longest first; a verbose pattern would leave out their spaces."""
     return "|".join(name.replace(" ", r"\s+") for name in sorted(names, key=len, reverse=True))
 
 
-_MONTH_OF: Final = _number_names(_MONTHS)
-MONTH_NAMES: Final = frozenset(_MONTH_OF)
-_WEEKDAY_OF: Final = _number_names(_WEEKDAYS)
+MONTH_OF: Final = _number_names(_MONTHS)
+MONTH_NAMES: Final = frozenset(MONTH_OF)
+WEEKDAY_OF: Final = _number_names(_WEEKDAYS)
 _COUNTS: Final = {
     **{word: int(number) for word, number in NUMBER_WORDS.items() if number.isdecimal()},
     "a": 1,
@@ -67,12 +67,12 @@ _DATES: Final = re.compile(
         (?P<year>\d{{4}})-(?P<month>\d{{1,2}})(?:-(?P<day>\d{{1,2}}))?
       | (?:(?P<in>in|im|en|em|since|during|until|by|this|last|early|late|mid)[\s-]+)?
         (?:(?P<since>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?\s*(?:and|to|till|und|bis|et|au|y|al|a|e|en|-|\u2013)\s*(?=\d))?
-        (?:(?P<before>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?\s+(?:(?:of|de|di)\s+)?)?(?P<name>{_any_of(_MONTH_OF)})\b\.?
+        (?:(?P<before>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?\s+(?:(?:of|de|di)\s+)?)?(?P<name>{any_of(MONTH_OF)})\b\.?
         (?:\s+(?:the\s+)?(?P<after>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,?\s*(?:(?:of|de|del)\s+)?(?P<of>\d{{4}}))?
-      | (?P<days>{_any_of(_DAYS_AGO)})
-      | (?P<count>\d{{1,3}}|{_any_of(_COUNTS)})\s+(?:of\s+)?(?P<unit>day|week|month|year)s?\s+ago
+      | (?P<days>{any_of(_DAYS_AGO)})
+      | (?P<count>\d{{1,3}}|{any_of(_COUNTS)})\s+(?:of\s+)?(?P<unit>day|week|month|year)s?\s+ago
       | (?P<rel>last|past|previous|this)\s+(?P<span>day|week(?:end)?|month|year)
-      | (?:last|past|on|am|le|el|op)\s+(?P<weekday>{_any_of(_WEEKDAY_OF)})
+      | (?:last|past|on|am|le|el|op)\s+(?P<weekday>{any_of(WEEKDAY_OF)})
       | (?:in|during|since|en|em|seit|nel)\s+(?P<only>(?:19|20)\d\d)
     )(?![\w-])
     | (?:(?P<cyear>\d{{4}})\s*年\s*)?(?P<cmonth>\d{{1,2}})\s*月(?:\s*(?P<cday>\d{{1,2}})\s*[日号號])?""",
@@ -83,7 +83,7 @@ _DATES: Final = re.compile(
 _DIGIT: Final = re.compile(r"\d")
 _WORDS: Final = re.compile(r"\w+")
 _HINTS: Final = frozenset(
-    {*_MONTH_OF, *_WEEKDAY_OF, "ago", "last", "past", "previous", "this", *(_WORDS.findall(n)[-1] for n in _DAYS_AGO)}
+    {*MONTH_OF, *WEEKDAY_OF, "ago", "last", "past", "previous", "this", *(_WORDS.findall(n)[-1] for n in _DAYS_AGO)}
 )
 """A mention without a digit has one of these words."""
 
@@ -137,7 +137,7 @@ def _days(groups: dict[str, str], today: date, year: int | None) -> tuple[date, 
     if "days" in groups:
         return _span(today - timedelta(days=_DAYS_AGO[" ".join(groups["days"].split())]), 1)
     if "weekday" in groups:
-        gap = (today.weekday() - _WEEKDAY_OF[groups["weekday"]]) % 7 or 7
+        gap = (today.weekday() - WEEKDAY_OF[groups["weekday"]]) % 7 or 7
         return _span(today - timedelta(days=gap), 1)
     if "count" in groups:
         count, length = groups["count"], _UNITS[groups["unit"]]
@@ -174,7 +174,7 @@ def _month(first: date) -> tuple[date, date]:
 
 def _of_calendar(groups: dict[str, str], today: date, year: int | None) -> tuple[date, date] | None:
     number = groups.get("month") or groups.get("cmonth")
-    month = int(number) if number else _MONTH_OF[groups["name"]] + 1
+    month = int(number) if number else MONTH_OF[groups["name"]] + 1
     day = groups.get("day") or groups.get("cday") or groups.get("before") or groups.get("after")
     if not (day or number or {"in", "of"} & groups.keys() or groups["name"] not in _UNCLEAR):
         return None

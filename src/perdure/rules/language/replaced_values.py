@@ -37,6 +37,10 @@ _NOT_REMOVABLE: Final = (
     rf"\bno\s+longer\s+(?:\w+s?\s+)?(?:(?:on|in|at|with|by)\s+)?{_OLD}{_END}",
     rf"\b(?:dropped|replaced|cancelled|canceled|abandoned|got\s+rid\s+of)\s+{_OLD}{_END}",
     r"(?<![^\s,;:])(?P<old>[^\s,;:]+)\s+is\s+gone\b",
+    (  # of names, days and numbers: "the leftovers are gone" takes nothing back
+        rf"\bthe\s+(?=(?-i:[A-Z0-9])){_OLD}(?:\s+(?:ones?|slots?|days?|dates?|times?|runs?))?\s+(?:is|are|was|were)\s+"
+        r"(?:gone|cancelled|canceled|dropped|over|off)\b"
+    ),
 )
 _PATTERNS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), removable)
@@ -63,6 +67,10 @@ _SUBJECT: Final = re.compile(
     re.IGNORECASE,
 )
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[./@:_-][^\W_]+)*")
+_SLASH: Final = re.compile(
+    rf"(?<=day)/(?=(?:{'|'.join(sorted(d for d in CALENDAR if d.endswith('day')))})\b)", re.IGNORECASE
+)
+"""Between two days: "the Tuesday/Thursday slots" are those of both."""
 _PLURAL_FROM: Final = 4
 _HEAD: Final = 2000
 _PAST: Final = (2, 3, 4, 5, 6)
@@ -115,7 +123,7 @@ def replaced_values(text: str) -> tuple[ReplacedValue, ...]:
         found += [
             ReplacedValue(match.start(), match.end() if removable else match.start(), place in _PAST, words)
             for match in pattern.finditer(head)
-            if (words := content_words(match["old"]))
+            if (words := content_words(_SLASH.sub(" ", match["old"])))
         ]
     return tuple(found)
 

@@ -120,14 +120,18 @@ def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> Limits:
 def choose(ordered: Iterable[DigestEntry], sizes: Mapping[str, int], budget: DigestBudget) -> list[DigestEntry]:
     """Return those of an order that fit into a budget, without those that say what one before them says.
 
+    What is about the same thing as a newer entry that has no room has none either: alone it would pass for current.
     It is read until the shortest of those that follow is too long; a line that ``sizes`` says is too long by itself is
     not measured again.
     """
     chosen: list[DigestEntry] = []
     shortest = sorted(sizes, key=sizes.__getitem__, reverse=True)  # the shortest last
-    seen = set()
+    seen, taken = set[str](), set[str]()
     for entry in ordered:
+        left_out = (seen - taken).intersection(entry.newer)
         seen.add(entry.memory.id)
+        if left_out:
+            continue
         if budget.is_beyond(sizes[entry.memory.id]):
             while shortest and shortest[-1] in seen:
                 shortest.pop()
@@ -137,6 +141,7 @@ def choose(ordered: Iterable[DigestEntry], sizes: Mapping[str, int], budget: Dig
         if budget.has_room(entry) and not any(repeats(entry.memory, other.memory) for other in chosen):
             budget.takes(entry.measured, entry.section, entry.day)
             chosen.append(entry)
+            taken.add(entry.memory.id)
     return chosen
 
 
@@ -174,21 +179,26 @@ def question_line(question: Question) -> str:
 def by_worth(
     entries: Sequence[DigestEntry], vectors: Mapping[str, Vector], sizes: Mapping[str, int], diversity: float
 ) -> Iterator[DigestEntry]:
-    """Yield entries in the order in which they are taken: pinned first, then by worth per token, duplicates late."""
+    """Yield entries in the order in which they are taken: pinned first, then by worth per token, duplicates late.
+
+    Before one stand the newer ones about the same thing.
+    """
     cost = np.array([sizes[e.memory.id] + ATTENTION for e in entries], dtype=np.float64)
     value = np.array([e.worth for e in entries])
     matrix = vector_rows([e.memory.id for e in entries], vectors)
-    if matrix is None:  # nothing is like anything
-        yield from (entries[at] for at in np.argsort(-value / cost, kind="stable"))
-        return
+    places = {entry.memory.id: at for at, entry in enumerate(entries)}
+    newer = [[places[i] for i in entry.newer if i in places] for entry in entries]
     likeness = np.zeros(len(entries))
     remaining = np.ones(len(entries), dtype=np.bool_)
     for _ in entries:
         worth = np.where(remaining, value * (1.0 - diversity * likeness) / cost, -np.inf)
         best = int(np.argmax(worth))
+        while ahead := [at for at in newer[best] if remaining[at]]:
+            best = max(ahead, key=lambda at: (entries[at].memory.state.created_ms, entries[at].memory.id))
         remaining[best] = False
         yield entries[best]
-        likeness = np.maximum(likeness, np.clip(matrix @ matrix[best], 0.0, 1.0))
+        if matrix is not None:  # else nothing is like anything
+            likeness = np.maximum(likeness, np.clip(matrix @ matrix[best], 0.0, 1.0))
 
 
 class DigestBudget:

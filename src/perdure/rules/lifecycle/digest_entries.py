@@ -76,6 +76,7 @@ class DigestEntry:
     worth: float  # what it is worth to a reader, before what it costs
     joined: tuple[str, ...] = ()  # the other memories that its line stands for
     day: str = ""  # the day below which it stands in its section
+    newer: tuple[str, ...] = ()  # later memories about the same thing: it is not shown without one that has an entry
 
     @property
     def measured(self) -> str:
@@ -114,10 +115,11 @@ def entries_of(
         day = day_of(memory.created_at, year) if section == STATED and not said else ""
         own = over.get(memory.id, OverInText())
         spans = _apart((*own.left_out, *older.left_out.get(memory.id, ())))
-        if line := render_line(memory, shown, spans, year, bare=bool(day), over=own.remarks):
+        if line := render_line(memory, shown, spans, year, bare=bool(day), over=own):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
             worth = counts * _worth(memory, section, value, brief=not said)
-            found.append(DigestEntry(memory, section, line, worth, day=day))
+            newer = () if memory.pinned else tuple(older.newer.get(memory.id, ()))
+            found.append(DigestEntry(memory, section, line, worth, day=day, newer=newer))
     notes = [(e.memory.content, math.inf) for e in found if e.memory.kind is Kind.NOTE]
     noted = noted_ids([e.memory for e in found], notes)
     kept = [e for e in found if e.memory.id not in noted]

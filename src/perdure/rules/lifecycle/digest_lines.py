@@ -10,6 +10,7 @@ from typing import Final
 
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MESSAGE_SORTS, Kind, MemoryItem, Sort
+from perdure.records.recall import OverInText
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.markdown import inline
 from perdure.rules.language.relative_days import resolve_days
@@ -22,6 +23,7 @@ from perdure.rules.worth import asks, find_requests, is_small_talk, sort_of
 LONGEST_LINE: Final = 280  # characters of the words of a line; of a longer text those first sentences that fit
 _LONGEST_SENTENCE: Final = 400
 _MOST_OVER: Final = 3
+_ALL_HOLDS: Final = OverInText()
 _HEAD: Final = 4000  # characters of a message that are read
 _FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
 _PLAIN_FIRST: Final = STOP_WORDS | NEGATIONS | TURNING
@@ -52,7 +54,7 @@ def render_line(
     year: int | None = None,
     *,
     bare: bool = False,
-    over: Sequence[str] = (),
+    over: OverInText = _ALL_HOLDS,
 ) -> str:
     """Return the line of a memory; "" of one that has nothing to say in whole sentences.
 
@@ -76,8 +78,9 @@ def render_line(
     speaker = memory.speaker if is_others else None
     words = markdown_line(display_text(text, memory.metadata, speaker, _LONGEST_SENTENCE))
     who = f"{label(speaker)}: " if speaker else ""
-    if over:
-        words += f" (no longer holds: {', '.join(map(label, over[:_MOST_OVER]))})"
+    for remark, texts in (("no longer holds: ", over.remarks), ("conflicts with ", over.against)):
+        if texts:
+            words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))})"
     if bare:
         return f"- {who}{words}"
     return f"- {who}{words} ({day_of(memory.created_at, year)}) [{label(shown_id(memory.id))}]"

@@ -1,6 +1,7 @@
 """Which statements a later one takes the place of, as far as a summary goes: none of them is shown as current.
 
-Nothing is decided here about the memories themselves: recall shows both, the newer first.
+Nothing is decided here about the memories themselves: recall shows both, the newer first. What it marks, and what is
+shown beside a prompt, is judged by the same rule.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from perdure.rules.language.replaced_values import changes, content_words, repla
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE, sort_of_memory
+from perdure.rules.source_trust import is_trusted, stored_trust
 
 ALIKE: Final = 0.65
 """From this cosine on, two statements with other numbers are about one thing (rules/presentation.py)."""
@@ -42,6 +44,9 @@ class OlderStatements:
     over: set[str] = field(default_factory=set)  # memories whose statement a later one takes the place of
     # memory -> where it names values that earlier ones have, in characters: without them it says what holds
     left_out: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    corrected: dict[str, str] = field(default_factory=dict)  # memory -> the latest that names its value as replaced
+    # memory -> the later ones about the same thing that say otherwise, or, of notes, are alike: none is shown alone
+    newer: dict[str, list[str]] = field(default_factory=dict)
 
 
 def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> OlderStatements:
@@ -55,14 +60,23 @@ def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) ->
     rows = vector_rows([m.id for m in messages], vectors)
     left_out: dict[str, list[tuple[int, int]]] = {}
     over = _replaced(messages, words, rows, left_out)
-    others = _saying_otherwise(messages, _about_one_thing(messages, words, rows) & _comparable(messages))
-    over |= others & np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)  # notes stay
+    ids, corrected = [m.id for m in messages], over.copy()
+    alike = np.zeros_like(over) if rows is None else np.tril(rows @ rows.T >= ALIKE, -1)
+    about = _about_one_thing(messages, words, alike)
+    differing = _saying_otherwise(messages, about)
+    others = differing & _comparable(messages)
+    said = np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)
+    over |= others & said  # notes stay
     brief = np.array([len(m.content) <= LONGEST_LINE for m in messages], np.bool_)
+    told = np.array([m.state.created_ms for m in messages], np.int64)
+    newer = (corrected | differing | (alike & ~said[:, None] & ~said)) & (told[:, None] > told)
     return OlderStatements(
-        [m.id for m in messages],
+        ids,
         (over | others) & brief[:, None],
-        {messages[at].id for at in np.flatnonzero(over.any(axis=0))},
+        {ids[at] for at in np.flatnonzero(over.any(axis=0))},
         left_out,
+        {ids[earlier]: ids[later] for later, earlier in np.argwhere(corrected).tolist()},
+        {ids[at]: [ids[later] for later in np.flatnonzero(newer[:, at])] for at in np.flatnonzero(newer.any(axis=0))},
     )
 
 
@@ -74,7 +88,7 @@ def _replaced(
 ) -> _Pairs:
     """Return which messages name a value as replaced that an earlier one says of the same thing, or take it back."""
     over = np.zeros((len(messages), len(messages)), np.bool_)
-    replaced = [replaced_values(m.content) for m in messages]
+    replaced = [replaced_values(m.content) if is_trusted(stored_trust(m.metadata)) else () for m in messages]
     if not any(replaced):
         return over
     holders = WordHolders(words)
@@ -92,7 +106,7 @@ def _replaced(
             earlier[owners[named.having_all(value.words)]] = False  # they say themselves that it is over
             earlier[at:] = False
             same = _of_one_thing(at, words[at] - value.words - CALENDAR, holders, rows)
-            earlier &= same
+            earlier &= same & _counting_the_same(messages, at, value.words, earlier & same)
             earlier[[other for other in back[value.words] if same[other] or anywhere[other]]] = True
             gone[value.words].append(at)
             over[at] |= earlier
@@ -102,6 +116,24 @@ def _replaced(
             back[value_words].append(at)
             anywhere[at] |= not beside
     return over
+
+
+def _counting_the_same(
+    messages: Sequence[MemoryItem], at: int, value: frozenset[str], among: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which of some messages have a value beside a word that a message has beside it, too, if it is a number.
+
+    "300 lines, not 400" says nothing of "400 tables", even where both are of one review.
+    """
+    number = next(iter(value))
+    if len(value) > 1 or not number[0].isdigit():
+        return among
+    own = statements(messages[at].content).numbers
+    found = among.copy()
+    for other in np.flatnonzero(among).tolist():
+        its = statements(messages[other].content).numbers
+        found[other] = any(number in its[word] for word in own.keys() & its.keys())
+    return found
 
 
 def _of_one_thing(at: int, words: frozenset[str], holders: WordHolders, rows: np.ndarray | None) -> NDArray[np.bool_]:
@@ -129,18 +161,14 @@ def _saying_otherwise(messages: Sequence[MemoryItem], pairs: _Pairs) -> _Pairs:
     return found & pairs
 
 
-def _about_one_thing(
-    messages: Sequence[MemoryItem], words: Sequence[frozenset[str]], rows: np.ndarray | None
-) -> _Pairs:
+def _about_one_thing(messages: Sequence[MemoryItem], words: Sequence[frozenset[str]], alike: _Pairs) -> _Pairs:
     """Return the pairs that are about one thing.
 
-    By meaning; and if the later one says that something changes by half of their words, or by what they are about. What
-    is longer than a line says more than one thing, so words do not tell that all of it is over.
+    Those that are ``alike`` in meaning; and if the later one says that something changes, by half of their words, or by
+    what they are about. What is longer than a line says more than one thing, so words do not tell that all of it is
+    over.
     """
-    pairs = np.zeros((len(messages), len(messages)), np.bool_)
-    if rows is not None:
-        cosines = rows @ rows.T
-        pairs |= np.tril(cosines >= ALIKE, -1)
+    pairs = alike.copy()
     brief = [at for at in range(len(messages))[-_COMPARED:] if len(messages[at].content) <= LONGEST_LINE]
     holders = WordHolders([words[at] for at in brief])
     topics = WordHolders([subjects(messages[at].content) for at in brief])

@@ -38,7 +38,8 @@ def parsed_claims(
 ) -> tuple[tuple[GivenClaim, ...], str]:
     """Return the claims of a call, checked, and the content without the secrets that they name.
 
-    Quotes must stand in ``content``, white space aside; what begins after ``now`` is refused.
+    Quotes must stand in ``content``, white space aside. What begins after ``now`` is marked as planned; without
+    ``content`` it is refused, because nothing else would keep it.
     """
     words = None if content is None else " ".join(content.split())
     claims: list[GivenClaim] = []
@@ -51,7 +52,7 @@ def parsed_claims(
         claims.append(reader.claim(said, secrets, policy))
         faults += reader.faults
         planned += reader.planned
-    refuse([*faults, *planned], _REMEDY if faults else _PLANNED)
+    refuse([*faults, *(planned if content is None else ())], _REMEDY if faults else _PLANNED)
     return tuple(claims), redact_with(content or "", secrets, policy)[0]
 
 
@@ -133,6 +134,7 @@ class _Reader:
             valid_to=end,
             quote=safe.get("quote", ""),
             redacted=replaced,
+            planned=bool(self.planned),
         )
 
     def texts(self) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,57 @@
+"""Claims of what begins later: the words are stored, the facts are not, and what holds until then stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from perdure.knowledge.extraction.entity_names import Names, Resolved
+from perdure.knowledge.operations.apply_claims import ClaimWriter
+from perdure.knowledge.operations.ports import resources
+from perdure.knowledge.rules.given_claims import predicate_name
+from perdure.records.instant import text_of
+from perdure.records.memory import DERIVED, Status
+from perdure.records.outcome import GivenClaim, HandedClaims
+
+
+def without_planned(writer: ClaimWriter, names: Names, handed: HandedClaims) -> HandedClaims:
+    """Return claims without those that begin later, which the answer names.
+
+    Of a memory that is replaced, the facts about what they change hold until then, and rest on the new words.
+    """
+    planned = [claim for claim in handed.claims if claim.planned]
+    if not planned:
+        return handed
+    claims = tuple(claim for claim in handed.claims if not claim.planned)
+    writer.tally.planned += [
+        f"{c.subject}: {c.predicate}: {c.value} (from {text_of(c.valid_from or 0)[:10]})" for c in planned
+    ]
+    keys = _keys(writer, names, planned) - _keys(writer, names, claims)
+    kept = _holding_until_then(writer, handed, keys)
+    return replace(handed, claims=claims, keeps=tuple(dict.fromkeys((*handed.keeps, *kept))))
+
+
+def _holding_until_then(writer: ClaimWriter, handed: HandedClaims, keys: set[tuple[str, str]]) -> list[str]:
+    """Return the facts of memories that are replaced about some subjects and predicates."""
+    work = writer.work
+    links = (link for memory in handed.gone for link in work.ctx.store.links_to(work.namespace, memory))
+    resting = [fact for fact, kind, _ in links if kind == DERIVED]
+    work.read(resting)
+    known = [work.facts[i] for i in dict.fromkeys(resting) if i in work.facts]
+    return [
+        fact.id
+        for fact in known
+        if (fact.subject, fact.predicate) in keys
+        and work.states[fact.id].status is Status.ACTIVE
+        and not fact.has_ended(handed.at)
+    ]
+
+
+def _keys(writer: ClaimWriter, names: Names, claims: Iterable[GivenClaim]) -> set[tuple[str, str]]:
+    """Return what claims are about, of those whose subject is known: subject and predicate."""
+    ctx, lessons, found = writer.work.ctx, writer.work.lessons, set[tuple[str, str]]()
+    for claim in claims:
+        subject = names.resolve(claim.subject, ctx.policy.knowledge.fuzzy)
+        if isinstance(subject, Resolved) and any(letter.isalnum() for letter in claim.predicate):
+            found.add((subject.id, lessons.name(predicate_name(claim.predicate, resources(ctx).predicates))))
+    return found

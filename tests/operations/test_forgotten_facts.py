@@ -1,0 +1,91 @@
+"""Who forgets a memory forgets the facts that only it says: nothing answers with them, and one step brings all back."""
+
+import pytest
+
+import perdure
+from interfaces.test_mcp_talk import over, talk
+
+TOLD = "The staging DB is on host db7."
+HOST = {"subject": "staging DB", "predicate": "host", "value": "db7"}
+OWNER = {"subject": "staging DB", "predicate": "owner", "value": "Mira"}
+ASKED = "On which host is the staging DB?"
+
+
+@pytest.fixture
+def memory(tmp_path):
+    with perdure.open(tmp_path / "a.db", {"embedder": {"model": "none"}}) as opened:
+        yield opened
+
+
+def values(memory):
+    return sorted(f.value for f in memory.facts())
+
+
+@pytest.mark.behaviour("FD41")
+def test_a_fact_goes_with_the_only_memory_that_says_it_and_comes_back_with_it(memory):
+    note = memory.remember(TOLD, facts=[HOST])
+    done = memory.forget(note.id, "it never was")
+    assert [f.content for f in done.hidden_facts] == ["staging DB: host: db7"]
+    assert done.still_believed == ()
+    assert values(memory) == []
+    assert "db7" not in memory.digest()
+    assert not any("db7" in hit.memory.content for hit in memory.recall(ASKED).hits)
+    memory.undo(done.operation)
+    assert values(memory) == ["db7"]
+    assert "db7" in memory.digest()
+    memory.forget(note.id)
+    memory.restore(note.id)
+    assert values(memory) == ["db7"]
+
+
+def test_a_fact_that_something_else_says_stays_and_is_named(memory):
+    note = memory.remember(TOLD, facts=[HOST, OWNER])
+    other = memory.remember("db7 has the staging DB since spring.", facts=[HOST])
+    done = memory.forget(note.id)
+    assert [f.content for f in done.hidden_facts] == ["staging DB: owner: Mira"]
+    assert [f.content for f in done.still_believed] == ["staging DB: host: db7"]
+    assert values(memory) == ["db7"]
+    assert [f.content for f in memory.forget(other.id).hidden_facts] == ["staging DB: host: db7"]
+    assert values(memory) == []
+
+
+def test_a_pinned_fact_stays(memory):
+    note = memory.remember(TOLD, facts=[HOST])
+    memory.pin(memory.facts()[0].id)
+    done = memory.forget(note.id)
+    assert [f.content for f in done.still_believed] == ["staging DB: host: db7"]
+    assert done.hidden_facts == ()
+
+
+def test_a_restore_brings_back_only_what_went_with_it_and_asks_where_another_value_is_believed(memory):
+    note = memory.remember(TOLD, facts=[HOST, OWNER])
+    owner = next(f.id for f in memory.facts() if f.value == "Mira")
+    memory.archive(owner, "old")
+    memory.forget(note.id)
+    memory.remember("The staging DB is on host db9.", facts=[{**HOST, "value": "db9"}])
+    memory.restore(note.id)
+    assert values(memory) == ["db7", "db9"]
+    assert len(memory.review()) == 1
+
+
+def test_a_memory_that_a_person_drops_takes_its_facts_along(memory):
+    note = memory.remember(TOLD, facts=[HOST])
+    memory.used([note.id], "wrong")
+    done = memory.settle(note.id, "drop")
+    assert [f.content for f in done.hidden_facts] == ["staging DB: host: db7"]
+    assert values(memory) == []
+
+
+def test_a_model_reads_what_went_and_what_stays(memory):
+    note = memory.remember(TOLD, facts=[HOST, OWNER])
+    memory.remember("db7 has the staging DB since spring.", facts=[HOST])
+
+    async def story(client):
+        answer = await client.call_tool("forget", {"id": note.id})
+        lines = answer.content[0].text.splitlines()
+        went = lines.index("Facts archived with it, because only it says them:")
+        stay = lines.index("Facts that stay, because other memories say them or they are pinned:")
+        assert "owner: Mira" in lines[went + 1]
+        assert "host: db7" in lines[stay + 1]
+
+    talk(over(memory, "full"), story)
