@@ -58,7 +58,9 @@ REQUESTS = {
     "I don't remember that we decided on tabs.": [],
     "Save the configuration as settings.toml.": [],
     "The store is closed on Sundays and holidays.": [],
-    "Can you remember that the port is 8081?": [],
+    "Can you remember that the port is 8081?": ["the port is 8081"],
+    "Can you remember that port?": [],
+    "You could remember that as a trick for later.": [],
 }
 
 

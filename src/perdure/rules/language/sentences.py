@@ -27,6 +27,12 @@ _INSIDE: Final = word_set("al etc inc ltd co corp dept sr jr ave blvd rd a.m p.m
 """A sentence may end with them: it goes on if a small letter follows, or a bracket."""
 _ABBREVIATIONS: Final = _TITLES | _INTRODUCING | _BEFORE_NUMBERS | _INSIDE
 _LONGEST_ABBREVIATION: Final = 7
+_DAY_DIGITS: Final = 2
+_AFTER_A_DAY: Final = word_set("januar jänner februar märz mai juni juli oktober dezember bis und")
+"""What goes on in lower or upper case after the day of a German date ("am 4. Dezember", "vom 7. bis 18. Juli").
+
+Months that English has, too, are left out: "There are 4. August is free".
+"""
 _NEXT_WORD: Final = re.compile(r"[ \t]+(?=\S)(?:([^\W\d_]+)|(\d)|([(\[]))?")
 
 
@@ -57,20 +63,29 @@ def _abbreviates(text: str, mark: int) -> bool:
     before = text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark].split()
     word = before[-1].lstrip("([\"'“„") if before and not text[mark - 1].isspace() else ""
     initial = len(word) == 1 and word.isupper() and word != "I"
-    if not initial and word.lower() not in _ABBREVIATIONS:
+    day = word.isdecimal() and len(word) <= _DAY_DIGITS
+    if not initial and not day and word.lower() not in _ABBREVIATIONS:
         return False
     after = _NEXT_WORD.match(text, mark + 1)
     if after is None:
         return False
-    following, digit, bracket = after.groups()
+    return _goes_on(word, *after.groups(), initial=initial, day=day)
+
+
+def _goes_on(
+    word: str, following: str | None, digit: str | None, bracket: str | None, *, initial: bool, day: bool
+) -> bool:
+    """Return whether what follows an abbreviation, an initial or a day goes on with its sentence."""
+    low, after = word.lower(), following or ""
+    if day:
+        return after.lower() in _AFTER_A_DAY
     if initial:  # "J. Ito", but not "Plan B. Then we left"
-        return following is not None and following[0].isupper() and following.lower() not in STOP_WORDS
-    low = word.lower()
+        return after[:1].isupper() and after.lower() not in STOP_WORDS
     if low in _TITLES or low in _INTRODUCING:
         return True
     if low in _BEFORE_NUMBERS:
         return digit is not None
-    return bracket is not None or (following is not None and following[0].islower())
+    return bracket is not None or after[:1].islower()
 
 
 def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
