@@ -3,8 +3,8 @@
 Numbers, identifiers and names tell in every language that has capitals; lists of words only take out what passes.
 
 What is asked for once ("add a test for empty input", "who wrote this") is over when it is done, so it tells nothing
-that lasts. In doubt a sentence tells something: who says what is always, never or from now on to be done, what to use, keep
-or avoid, or what is so, is to be remembered. What a program printed is a part of what is asked.
+that lasts. In doubt a sentence tells something: who says what is always, never or from now on to be done, what to use,
+keep or avoid, or what is so, is to be remembered. What a program printed is a part of what is asked.
 """
 
 from __future__ import annotations
