@@ -27,7 +27,7 @@ from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import BEGIN, END
-from perdure.rules.lifecycle.digest_entries import is_informative
+from perdure.rules.lifecycle.digest_entries import is_informative, repeated_requests
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy
@@ -172,6 +172,7 @@ class Agent:
         over = find_older([h.memory for h in hits], vectors).over - undecided
         session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
         hidden = shown | over | session_messages | {h.memory.id for h in hits if h.updated_by}
+        hidden |= repeated_requests(h.memory for h in hits)
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         return [h for h in hits if h.memory.id in related - hidden and is_informative(h.memory)]
