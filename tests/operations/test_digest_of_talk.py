@@ -242,11 +242,13 @@ def test_what_is_told_beside_a_secret_and_what_is_undecided_have_a_line(memory):
         memory,
         "The staging database is at db7.internal:5432, password hunter2-Blue!77.",
         "We have not decided on the database yet.",
-        "Not sure whether Hetzner or OVH is cheaper.",
+        "Maybe Hetzner is cheaper.",
+        "I'm not sure yet whether to use pytest or unittest.",
     )
     assert "db7.internal:5432" in text
     assert "not decided on the database" in text
     assert "Hetzner" in text
+    assert "pytest or unittest" in text
 
 
 @on_a_file

@@ -91,7 +91,7 @@ _UNSURE: Final = re.compile(
 _UNDECIDED: Final = re.compile(
     r"\b(?:(?:not|\w+n['’]t)\s+(?:yet\s+)?(?:been\s+)?(?:yet\s+)?decided|undecided|for\s+sure\s+yet"  # noqa: RUF001
     r"|nobody\s+(?:has\s+)?(?:said|knows)|(?:noch\s+)?nicht\s+entschieden|noch\s+offen|pas\s+(?:encore\s+)?décidé"
-    r"|sin\s+decidir)\b",
+    r"|sin\s+decidir|not\s+(?:yet\s+)?(?:sure|certain|clear)\s+(?:yet\s+)?(?:whether|if|which|what|who|when|how|where))\b",
     re.IGNORECASE,
 )
 """What says of itself that it is to be decided."""
