@@ -188,6 +188,35 @@ def test_what_was_said_in_this_session_is_not_shown_again_but_its_notes_are(memo
     assert memory.agent.beside("Which queue do nightly imports use?", "other", "default") == ""
 
 
+def test_thanks_and_approval_bring_nothing_and_a_prompt_does_not_bring_itself(memory):
+    told = "ok thanks, also: I prefer named exports over default exports"
+    memory.ingest([Message(told, "user", at=START, session="before")])
+    for prompt in ("great, thank you!", "ok thanks!", "Yes please, go ahead.", "danke, super!", told, told.upper()):
+        assert memory.agent.beside(prompt, "s", "default") == "", prompt
+    assert "named exports" in memory.agent.beside("Which exports do I prefer?", "s", "default")
+
+
+def test_what_was_said_beside_a_related_message_is_shown_only_where_it_answers_it(memory):
+    said_before = [
+        ("assistant", "Which port should the import queue listen on?"),
+        ("user", "8081, with TLS on"),
+        ("user", "New project: firmware for the sensor box."),
+        ("user", "The nightly job is slow."),
+        ("user", "Use gzip for backups."),
+    ]
+    memory.ingest(
+        [
+            Message(words, role, at=START + timedelta(minutes=n), session="before")
+            for n, (role, words) in enumerate(said_before)
+        ]
+    )
+    assert "8081" in memory.agent.beside("Which port does the import queue use?", "s", "default")
+    shown = memory.agent.beside("Is the nightly job slow again?", "t", "default")
+    assert "nightly job is slow" in shown
+    assert "gzip" not in shown
+    assert "firmware" not in shown
+
+
 def test_a_prompt_that_no_store_can_hold_is_asked_all_the_same(memory):
     memory.remember("Nightly imports use the queue imports-v2.")
     assert "imports-v2" in memory.agent.beside("Nightly imports\x00 queue \ud800?" + "x" * 20_000, "s", "default")

@@ -102,6 +102,12 @@ def is_small_talk(text: str) -> bool:
     return _is_small_talk(text[:_HEAD], answers=False)
 
 
+def is_polite(text: str) -> bool:
+    """Return whether a message only thanks, greets or agrees: all of its words are polite ones, and it asks nothing."""
+    words = _WORD.findall(text[:_HEAD].lower())
+    return bool(words) and _SMALL_TALK.issuperset(words) and not (asks(text) or _tells(text[:_HEAD]))
+
+
 def asks(text: str) -> bool:
     """Return whether a message ends with a question."""
     return _ASKING.search(text) is not None
