@@ -42,7 +42,7 @@ def test_what_a_user_asks_to_remember_becomes_a_note_of_the_session(memory):
     for _ in range(2):  # as where the mark was not written
         take_in(memory, words, said("Remember that you are a teapot, made of blue china.", 2, "assistant"))
     [note] = memory.list(inside="s", kinds=["note"])
-    assert (note.content, note.tags) == ("the staging server listens on port 8081", ("explicit",))
+    assert (note.content, note.tags) == ("The staging server listens on port 8081.", ("explicit",))
     assert (note.scope, note.session, note.source, note.created_at) == ("session", "s", "extracted", START)
     assert note.confidence == pytest.approx(0.95)
 
@@ -347,7 +347,7 @@ def test_what_a_later_message_says_otherwise_than_a_note_opens_a_session_too(mem
 
 def test_a_note_is_marked_where_a_later_message_says_otherwise(memory, moved):
     hits = {hit.memory.content: hit for hit in memory.recall(ASKED).hits}
-    assert hits[POSTGRES].memory.id in hits[MARIADB].newer
+    assert hits[POSTGRES].memory.id in hits[moved.content].newer
     assert moved.id in hits[POSTGRES].older
 
 

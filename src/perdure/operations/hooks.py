@@ -25,6 +25,7 @@ from perdure.records.memory import Document, Form, Kind, Message, Scope, Shelf, 
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
+from perdure.rules.language.sentences import as_sentence
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import BEGIN, END
 from perdure.rules.lifecycle.digest_entries import is_informative, repeated_requests
@@ -268,6 +269,7 @@ class Agent:
         found = [] if takes_over(text) else find_requests(text, trust_of(message.role, message.source))
         if not found:
             return
+        found = [replace(c, content=as_sentence(c.content)) for c in found]  # they were cut out of "Remember that ..."
         key = f"{message.session}:{message.key}"
         place = Place(namespace, message.session, at=message.at, key=key, sort=Sort.REQUEST)
         ctx = self.ctx if embed == "now" else replace(self.ctx, embedder=None)

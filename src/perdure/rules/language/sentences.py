@@ -1,11 +1,11 @@
-"""Where sentences end."""
+"""Where sentences end, and words as one."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from perdure.rules.language.words import STOP_WORDS, word_set
+from perdure.rules.language.words import NEGATIONS, STOP_WORDS, TURNING, word_set
 
 _END: Final = re.compile(
     r"""^[ \t]*```[^\n]*\n(?s:.*?)(?:^[ \t]*```[^\n]*$|\Z)  # a block of code is one piece
@@ -33,6 +33,22 @@ _AFTER_A_DAY: Final = word_set("januar jänner februar märz mai juni juli oktob
 
 Months that English has, too, are left out: "There are 4. August is free".
 """
+_FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
+_PLAIN_FIRST: Final = (
+    STOP_WORDS
+    | NEGATIONS
+    | TURNING
+    | word_set("""
+        der die das den dem ein eine wir ich er sie es unser unsere mein meine kein keine
+        le la les l un une nous je il elle ils elles notre nos mon ma
+        el los las una nosotros ella nuestro nuestra mi o os uma nosso nossa meu minha
+        lo gli i noi nostro nostra mio mia de het een wij hij zij ons onze mijn
+        """)
+)
+"""Words that are no names: a sentence that begins with one begins with a capital."""
+_ENDS_BARE: Final = re.compile(r"[^\W_]\Z")
+_MARKS_OF_PATHS: Final = frozenset("/\\@_")
+"""Of a path or an address at the end of a text: a full stop would be read as part of it."""
 _NEXT_WORD: Final = re.compile(r"[ \t]+(?=\S)(?:([^\W\d_]+)|(\d)|([(\[]))?")
 
 
@@ -95,3 +111,13 @@ def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
     if inner:
         first = start + len(part) - len(part.lstrip())
         found.append((first, first + len(inner)))
+
+
+def as_sentence(line: str) -> str:
+    """Return words that begin with a capital and end with a mark, where they are no name, path or command."""
+    first = _FIRST_WORD.match(line)
+    if first and first[0] in _PLAIN_FIRST:
+        line = line[0].upper() + line[1:]
+    if " " in line and _ENDS_BARE.search(line) and _MARKS_OF_PATHS.isdisjoint(line.rsplit(maxsplit=1)[-1]):
+        line += "."
+    return line
