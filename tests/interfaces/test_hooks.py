@@ -146,7 +146,7 @@ def test_what_the_first_session_learned_is_recalled_in_the_second(project):
         assert memory.get(good).scope == "long_term"
         assert memory.get(doubtful).scope == "session"
         inside = [m.content for m in memory.list("shop", inside="one", limit=1000)]
-        assert "the importer is tested with pytest -k imports" in inside  # what was said last was caught up
+        assert "The importer is tested with pytest -k imports." in inside  # what was said last was caught up
         assert len(inside) == len(set(inside))
         assert [s.id for s in memory.agent.unfinished("shop", besides="")] == ["two", "three"]
         assert memory.check() == []

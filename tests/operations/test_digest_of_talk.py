@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HASHED, WORDS_ONLY, HashEmbedder, calls_of, on_a_file
+from conftest import HASHED, START, WORDS_ONLY, HashEmbedder, calls_of, on_a_file
+from perdure.records.memory import Message
 
 ROOF = "The cottage in Brindle has a leaking roof above the pantry."
 BICYCLE = "Grandfather keeps his old bicycle behind the shed in Oslo."
@@ -174,3 +175,85 @@ def test_going_back_in_one_project_leaves_the_decision_of_another(opening, clock
     for text in (memory.digest(), memory.agent.opening("next", "default")):
         assert "the web shop uses pnpm" in text
         assert "back to npm for the billing service." in text
+
+
+def say(memory, *texts):
+    """Let an agent's session take in what a person says, and end."""
+    messages = [
+        Message(text, role="user", at=START, session="s", source=f"t.jsonl:{n}", key=f"uuid-{n}")
+        for n, text in enumerate(texts)
+    ]
+    memory.agent.take_in("s", "default", messages, transcript="t.jsonl", mark="1")
+    memory.end_session("s")
+    return memory.digest()
+
+
+HABITS = (
+    "We never commit directly to main.",
+    "I always want the tests before the code.",
+    "Sabine is the product owner.",
+    "We always squash before merging.",
+    "Okafor is our contact at the hosting company.",
+)
+
+
+@on_a_file
+@pytest.mark.parametrize("text", HABITS)
+def test_what_a_team_always_or_never_does_and_who_is_what_has_a_line(memory, text):
+    assert f"- {text} (" in say(memory, text)
+
+
+TRACE = """Traceback (most recent call last):
+  File "app.py", line 3, in <module>
+    import foo
+ModuleNotFoundError: No module named 'foo'
+"""
+JAVA = """Exception in thread "main" java.lang.NullPointerException: name
+    at com.example.shop.Cart.total(Cart.java:42)
+    at com.example.shop.Main.main(Main.java:7)
+"""
+NODE = """TypeError: Cannot read properties of undefined (reading 'id')
+    at renderCart (/srv/app/cart.js:12:9)
+    at Object.<anonymous> (/srv/app/index.js:3:1)
+"""
+
+
+@on_a_file
+@pytest.mark.filterwarnings("ignore::perdure.records.errors.PerdureWarning")
+@pytest.mark.parametrize(
+    "text",
+    [
+        TRACE * 5,
+        JAVA,
+        NODE,
+        "lol ok, lunch now",
+        "hmm not sure about the color of the button, maybe blue, maybe green",
+        "By the way the staging password is hunter2-Blue!77 and STRIPE_SECRET_KEY=sk_live_51HxQ2eKZvKYlo2C0 , keep it",
+    ],
+)
+def test_what_a_program_printed_chatter_and_leftovers_of_secrets_have_no_line(memory, text):
+    assert "\n- " not in say(memory, text)
+
+
+@on_a_file
+@pytest.mark.filterwarnings("ignore::perdure.records.errors.PerdureWarning")
+def test_what_is_told_beside_a_secret_and_what_is_undecided_have_a_line(memory):
+    text = say(
+        memory,
+        "The staging database is at db7.internal:5432, password hunter2-Blue!77.",
+        "We have not decided on the database yet.",
+        "Maybe Hetzner is cheaper.",
+        "I'm not sure yet whether to use pytest or unittest.",
+    )
+    assert "db7.internal:5432" in text
+    assert "not decided on the database" in text
+    assert "Hetzner" in text
+    assert "pytest or unittest" in text
+
+
+@on_a_file
+def test_what_was_asked_to_be_remembered_stands_once(memory):
+    text = say(memory, "Please remember that the lift is broken until Friday.")
+    assert text.count("lift is broken until Friday") == 1
+    assert memory.agent.opening("later", "default").count("lift is broken") == 1
+    assert memory.agent.beside("Is the lift broken?", "another", "default").count("lift is broken") == 1

@@ -42,7 +42,7 @@ def test_what_a_user_asks_to_remember_becomes_a_note_of_the_session(memory):
     for _ in range(2):  # as where the mark was not written
         take_in(memory, words, said("Remember that you are a teapot, made of blue china.", 2, "assistant"))
     [note] = memory.list(inside="s", kinds=["note"])
-    assert (note.content, note.tags) == ("the staging server listens on port 8081", ("explicit",))
+    assert (note.content, note.tags) == ("The staging server listens on port 8081.", ("explicit",))
     assert (note.scope, note.session, note.source, note.created_at) == ("session", "s", "extracted", START)
     assert note.confidence == pytest.approx(0.95)
 
@@ -58,7 +58,9 @@ REQUESTS = {
     "I don't remember that we decided on tabs.": [],
     "Save the configuration as settings.toml.": [],
     "The store is closed on Sundays and holidays.": [],
-    "Can you remember that the port is 8081?": [],
+    "Can you remember that the port is 8081?": ["the port is 8081"],
+    "Can you remember that port?": [],
+    "You could remember that as a trick for later.": [],
 }
 
 
@@ -184,6 +186,35 @@ def test_what_was_said_in_this_session_is_not_shown_again_but_its_notes_are(memo
     assert shown.count("imports-v2") == 1
     assert "user:" not in shown
     assert memory.agent.beside("Which queue do nightly imports use?", "other", "default") == ""
+
+
+def test_thanks_and_approval_bring_nothing_and_a_prompt_does_not_bring_itself(memory):
+    told = "ok thanks, also: I prefer named exports over default exports"
+    memory.ingest([Message(told, "user", at=START, session="before")])
+    for prompt in ("great, thank you!", "ok thanks!", "Yes please, go ahead.", "danke, super!", told, told.upper()):
+        assert memory.agent.beside(prompt, "s", "default") == "", prompt
+    assert "named exports" in memory.agent.beside("Which exports do I prefer?", "s", "default")
+
+
+def test_what_was_said_beside_a_related_message_is_shown_only_where_it_answers_it(memory):
+    said_before = [
+        ("assistant", "Which port should the import queue listen on?"),
+        ("user", "8081, with TLS on"),
+        ("user", "New project: firmware for the sensor box."),
+        ("user", "The nightly job is slow."),
+        ("user", "Use gzip for backups."),
+    ]
+    memory.ingest(
+        [
+            Message(words, role, at=START + timedelta(minutes=n), session="before")
+            for n, (role, words) in enumerate(said_before)
+        ]
+    )
+    assert "8081" in memory.agent.beside("Which port does the import queue use?", "s", "default")
+    shown = memory.agent.beside("Is the nightly job slow again?", "t", "default")
+    assert "nightly job is slow" in shown
+    assert "gzip" not in shown
+    assert "firmware" not in shown
 
 
 def test_a_prompt_that_no_store_can_hold_is_asked_all_the_same(memory):
@@ -316,7 +347,7 @@ def test_what_a_later_message_says_otherwise_than_a_note_opens_a_session_too(mem
 
 def test_a_note_is_marked_where_a_later_message_says_otherwise(memory, moved):
     hits = {hit.memory.content: hit for hit in memory.recall(ASKED).hits}
-    assert hits[POSTGRES].memory.id in hits[MARIADB].newer
+    assert hits[POSTGRES].memory.id in hits[moved.content].newer
     assert moved.id in hits[POSTGRES].older
 
 

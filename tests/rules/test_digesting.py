@@ -167,7 +167,7 @@ def test_sections_come_in_the_order_of_their_use():
             "It has been empty since 1998, when the flood took the archive away and nobody came back.",
             kind=Kind.EPISODE,
         ),
-        memory("open", "Maybe we paint the kitchen green.", kind=Kind.EPISODE, sort=Sort.STATEMENT),
+        memory("open", "We have not decided what we paint the kitchen.", kind=Kind.EPISODE, sort=Sort.STATEMENT),
         memory("note", "Tea is at noon.", kind=Kind.NOTE),
         memory("rule", "From now on tea is at four.", kind=Kind.EPISODE, sort=Sort.DECISION),
         memory("fact", "Ana: pet: cat", kind=Kind.FACT),

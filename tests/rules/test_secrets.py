@@ -50,7 +50,7 @@ EXAMPLES = (
     ("basic auth credentials", "postgres://admin:|", "s3cr3tPassw0rd|@db.example.com:5432/app"),
     ("bearer token", "Authorization: Bearer |", "7f9c2ba4e88f827d616045507605853ed73b8093"),
     ("password", 'password = "|', 'Tr0ub4dor&3xyz|"'),
-    ("password", "my password is |", "hunter2zebra|!"),
+    ("password", "my password is |", "hunter2zebra!|"),
     ("api key", "api_key: |", "9f8e7d6c5b4a3f2e1d0c9b8a7f6e5d4c"),
     ("token", "the token was |", "9f8e7d6c-5b4a-3f2e-1d0c-9b8a7f6e5d4c"),
     # keys of services of 2024 to 2026, as a sentence says them that does not say what they are

@@ -34,15 +34,16 @@ from perdure.records.memory import Document, Form, Kind, Message, Scope, Shelf, 
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
+from perdure.rules.language.sentences import as_sentence
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import BEGIN, END
-from perdure.rules.lifecycle.digest_entries import is_informative
+from perdure.rules.lifecycle.digest_entries import is_informative, repeated_requests
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy
 from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import takes_over, trust_of
-from perdure.rules.worth import find_requests
+from perdure.rules.worth import find_requests, is_polite
 
 HITS: Final = 12  # so many memories are looked at for a prompt: what is over shows beside what took its place
 RELEVANCE: Final = 0.05  # the least chance that a memory answers a prompt beside which it is shown
@@ -154,7 +155,7 @@ class Agent:
         shown in this very session is left out, because the agent has it before it.
         """
         question = prompt[:_LONGEST_QUESTION].replace("\x00", " ").encode("utf-8", "replace").decode()
-        if not question.strip():
+        if not question.strip() or is_polite(question):
             return ""
         hits = self._worth_showing(question, session, namespace)
         head = "Related to this prompt (recall {}; ids in brackets):"
@@ -182,9 +183,21 @@ class Agent:
         over = find_older([h.memory for h in hits], vectors).over - undecided
         session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
         hidden = shown | over | session_messages | {h.memory.id for h in hits if h.updated_by}
+        hidden |= repeated_requests(h.memory for h in hits)
+        hidden |= {
+            h.memory.id for h in hits if same_words(h.memory.content) == same_words(question) or self._is_beside(h)
+        }
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         return [h for h in hits if h.memory.id in related - hidden and is_informative(h.memory)]
+
+    def _is_beside(self, hit: Hit) -> bool:
+        """Return whether a hit shares no word and no meaning with a prompt, but was said beside what does.
+
+        What answers a question that does counts for more than one turn beside another (rules/ranking.py), and stays.
+        """
+        own = hit.parts.get("keyword", 0.0) + hit.parts.get("semantic", 0.0)
+        return not own and 0.0 < hit.parts.get("neighbour", 0.0) <= self.ctx.policy.recall.neighbour
 
     def _with_whole_texts(self, hits: Sequence[Hit], namespace: str) -> list[Hit]:
         """Return hits with what is stored of them: what is shown here is bounded by tokens, not by forms."""
@@ -266,6 +279,7 @@ class Agent:
         found = [] if takes_over(text) else find_requests(text, trust_of(message.role, message.source))
         if not found:
             return
+        found = [replace(c, content=as_sentence(c.content)) for c in found]  # they were cut out of "Remember that ..."
         key = f"{message.session}:{message.key}"
         place = Place(namespace, message.session, at=message.at, key=key, sort=Sort.REQUEST)
         ctx = self.ctx if embed == "now" else replace(self.ctx, embedder=None)

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from typing import Final
 
+_LONGEST_WORD: Final = 20  # characters of a word that is left out whole where a text is cut
 LONGEST_LABEL: Final = 120  # characters of a label; longer ones are cut
 
 _TERMINAL: Final = re.compile(
@@ -104,10 +105,19 @@ def quote_block(text: str, prefix: str = "> ") -> str:
 
 
 def cut(words: str, longest: int) -> str:
-    """Return words of at most ``longest`` characters, with "…" where some are left out or there are none."""
+    """Return words of at most ``longest`` characters, with "…" where some are left out or there are none.
+
+    No word is cut in two, unless it is a long one: an address, or of a script without spaces.
+    """
     if not words:
         return "…"  # nothing in it can be seen
-    return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
+    if len(words) <= longest:
+        return words
+    kept = words[: longest - 1]
+    space = kept.rfind(" ")
+    if not words[longest - 1].isspace() and space > 0 and len(kept) - space <= _LONGEST_WORD:
+        kept = kept[:space]
+    return kept.rstrip() + "…"
 
 
 def _written_out(found: re.Match[str]) -> str:

@@ -18,6 +18,12 @@ from perdure.rules.lifecycle.state_arrays import TASK, Columns, confidence_curve
 from perdure.rules.lifecycle.trajectory import replay
 
 _HELD_PREFIX: Final = "held back by the "
+_ARCHIVED_BY: Final = {
+    "confidence": "low confidence does",
+    "value": "low value does",
+    "both": "low confidence and low value together do",
+    "never": "nothing does",
+}
 _LED_HERE: Final = {"supersedes": "superseded_by", "derived_from": "source_of", "summarizes": "summarized_by"}
 
 
@@ -106,7 +112,8 @@ def _strength(memory: MemoryItem, policy: Policy, now: Instant) -> str:
 
 def _forgetting(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
     if policy.archive.rule != "strength":
-        return f"hides nothing because archive.rule is {policy.archive.rule}"
+        rule = policy.archive.rule
+        return f"it does not decide when this is archived: {_ARCHIVED_BY[rule]} (archive.rule = {rule})"
     if columns.fact[0] or columns.scope[0] == TASK:
         return f"never forgotten, because it is a {'fact' if columns.fact[0] else 'memory of a task'}"
     at = int(due_instants(columns.strength_ms, curve.forgetting())[0])

@@ -24,12 +24,30 @@ _PASSES: Final = re.compile(
     r"|at\s+the\s+moment|back\s+in|in\s+a\s+(?:minute|moment|second)|heute|gestern|morgen|hoy|ayer|aujourd'hui|hier)\b",
     re.IGNORECASE,
 )
+_NO_ORDER: Final = (
+    r"a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
+    r"|nice\b|fun\b|forget\b|stop\b|give\s+up\b"
+)
+"""What follows "never" and "always" where nobody is told what to do."""
 _GENERAL: Final = re.compile(
     r"\b(?:is|are|may|must|can|should|goes?|gets?|does|do|has|have)\s+(?:always|never|ever|only)\b|\bno\s+\w+\s+(?:may|must|can|should)\b"
-    r"|\b(?:nobody|no\s+one)\s+(?:but|may|must|can|\w+s)\b",
+    r"|\b(?:nobody|no\s+one)\s+(?:but|may|must|can|\w+s)\b"
+    rf"|\b(?:we|I)\s+(?:always|never)\s+(?!{_NO_ORDER})[a-z]",
     re.IGNORECASE,
 )
 """What is so at all times, or for all."""
+_ROLES: Final = (
+    r"owner|lead|leader|manager|contact|maintainer|reviewer|head|boss|admin|administrator|architect|designer|developer"
+    r"|engineer|tester|director|chair|secretary|treasurer|accountant|landlord|client|customer|sponsor|supervisor"
+    r"|assistant|coach|teacher|doctor|dentist|deputy|successor|stand-in"
+)
+_WHO_IS_WHAT: Final = re.compile(
+    rf"\W*([A-Z][^\W\d_]+)(?:\s[A-Z][^\W\d_]+)?\s(?:is|becomes)\s(?:now\s)?(?:the|our|my|their|an?)\s(?:[\w-]{{1,30}}\s){{0,3}}?"
+    rf"(?:{_ROLES})\b"
+)
+"""A name that opens a sentence, and what its bearer is: "Sabine is the product owner"."""
+_REDACTED: Final = re.compile(r"(?:[\w.-]{0,80}[ \t]?[:=][ \t\"']?)?\[redacted: [^\]\n]{1,60}\]")
+"""Where a secret was, with the name that it was given."""
 _FROM: Final = re.compile(
     r"\b(?:from|as\s+of|starting|ab|desde|dès|à\s+partir\s+de)\s+(?:today|tomorrow|tonight|this\s+(?:morning|week|month)"
     r"|now\s+on|next\s+\w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|jetzt|hoy|ahora|aujourd'hui|maintenant)\b(?!\s+to\b)",
@@ -70,13 +88,15 @@ _UNSURE: Final = re.compile(
     r"|might\s+be\s+that|for\s+sure\s+yet|nobody\s+(?:has\s+)?(?:said|knows)|nicht\s+sicher|peut-être|quizás?|tal\s+vez)\b|也许|可能|たぶん",
     re.IGNORECASE,
 )
-
-
-_NO_ORDER: Final = (
-    r"a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
-    r"|nice\b|fun\b|forget\b|stop\b|give\s+up\b"
+_UNDECIDED: Final = re.compile(
+    r"\b(?:(?:not|\w+n['’]t)\s+(?:yet\s+)?(?:been\s+)?(?:yet\s+)?decided|undecided|for\s+sure\s+yet"  # noqa: RUF001
+    r"|nobody\s+(?:has\s+)?(?:said|knows)|(?:noch\s+)?nicht\s+entschieden|noch\s+offen|pas\s+(?:encore\s+)?décidé"
+    r"|sin\s+decidir|not\s+(?:yet\s+)?(?:sure|certain|clear)\s+(?:yet\s+)?(?:whether|if|which|what|who|when|how|where))\b",
+    re.IGNORECASE,
 )
-"""What follows "never" and "always" where nobody is told what to do."""
+"""What says of itself that it is to be decided."""
+
+
 _RULE: Final = re.compile(
     rf"\W*(?:please\s+)?(?:never|always|do\s+not\s+ever|don['’]t\s+ever)\s+(?!{_NO_ORDER})[a-z]",  # noqa: RUF001
     re.IGNORECASE,
@@ -112,6 +132,7 @@ _QUESTION: Final = re.compile(
 """A question that has no mark; with another verb, or what follows a colon, it may be an answer."""
 _PRINTED: Final = re.compile(
     r"\W{0,3}(?:(?-i:[\w.]{0,60}[a-z](?:Error|Exception|Warning))\s?[:(]|Traceback \(most\b"
+    r"|File\s\"[^\"\n]{1,200}\",\sline\s\d|Exception\sin\sthread\b|at\s[\w.$<>]{1,120}\s?\([^()\n]{1,200}:\d{1,6}(?::\d{1,6})?\)"
     r"|[\w./-]{1,80}:\s(?:connection\s+(?:refused|reset|closed)|permission\s+denied|command\s+not\s+found|no\s+such\s+file))",
     re.IGNORECASE,
 )
@@ -179,6 +200,21 @@ def is_unsure(text: str) -> bool:
     return _UNSURE.search(text) is not None
 
 
+def without_redacted(text: str) -> str:
+    """Return a text without the marks of secrets that were replaced, and without the names that they were given."""
+    return _REDACTED.sub("", text) if "[redacted: " in text else text
+
+
+def leaves_open(text: str, names: Collection[str] = ()) -> bool:
+    """Return whether a message leaves something open that is worth asking: it says so, or names or numbers it.
+
+    "Not sure about the color, maybe blue" only thinks aloud.
+    """
+    parts = [text[start:end] for start, end in sentences(text)]
+    unsure = [part for part in parts if is_unsure(part)]
+    return any(_UNDECIDED.search(part) or _tells(part, names) for part in unsure)
+
+
 def is_supposed(part: str) -> bool:
     """Return whether a sentence says what would or might be, or what nobody in particular said."""
     condition = _IF.search(part)
@@ -215,14 +251,23 @@ def _lasts(part: str, names: Collection[str]) -> bool:
         or is_instruction(part)
     ):
         return False
-    first, person = _FIRST.match(part), _PERSON.match(part)
+    person = _PERSON.match(part) or _WHO_IS_WHAT.match(part)
+    part = without_redacted(part)
     return (
         begins
         or _GENERAL.search(part) is not None
-        or _TELLS.search(part) is not None
+        or _tells(part, names)
+        or (person is not None and person[1].lower() not in STOP_WORDS | _SOMEBODY)
+    )
+
+
+def _tells(part: str, names: Collection[str]) -> bool:
+    """Return whether a sentence numbers or names something."""
+    first = _FIRST.match(part)
+    return (
+        _TELLS.search(part) is not None
         or any(name.lower() not in STOP_WORDS for name in _WITHIN.findall(part))
         or (first is not None and first[1] in names)
-        or (person is not None and person[1].lower() not in STOP_WORDS | _SOMEBODY)
     )
 
 

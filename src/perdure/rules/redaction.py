@@ -24,6 +24,7 @@ _FULL_WIDTH: Final = {
     wide: wide - 0xFEE0 for wide in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
 }
 _PIN: Final = re.compile(r"(?i)\bpin\b")  # in running text only capitals tell it from a pin
+_LAST_MARKS: Final = re.compile(r"!{0,4}")
 _SHORTEST: Final = 7  # characters of a name, a sign and a value: ``pw=1234``
 _SHORTEST_AGAIN: Final = 8  # characters of a secret that is looked for a second time
 _MOST_AGAIN: Final = 50  # so many secrets of a text are
@@ -42,7 +43,7 @@ def redact(text: str, *, personal: bool = True) -> tuple[str, tuple[str, ...]]:
     if not found:
         return text, ()
     found = _merge_overlaps(found)
-    found = _merge_overlaps([*found, *_repetitions(text, found)])
+    found = _with_last_marks(text, _merge_overlaps([*found, *_repetitions(text, found)]))
     pieces: list[str] = []
     at = 0
     for start, end, name in found:
@@ -197,6 +198,14 @@ def _repetitions(text: str, found: Iterable[Found]) -> Iterator[Found]:
         while at >= 0:
             yield at, at + len(secret), name
             at = text.find(secret, at + len(secret))
+
+
+def _with_last_marks(text: str, found: Iterable[Found]) -> list[Found]:
+    """Return finds with the exclamation marks after a password: they may be its last signs, and are no loss if not."""
+    return [
+        (start, end + len(_LAST_MARKS.match(text, end)[0]) if name == "password" else end, name)  # type: ignore[index]
+        for start, end, name in found
+    ]
 
 
 def _merge_overlaps(found: Iterable[Found]) -> list[Found]:

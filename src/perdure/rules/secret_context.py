@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from perdure.rules.secret_shapes import Found
-from perdure.rules.secret_values import Clued, is_key, is_passphrase, is_password, is_random, is_scattered, is_strong
+from perdure.rules.secret_values import (
+    Clued,
+    is_key,
+    is_network_key,
+    is_passphrase,
+    is_password,
+    is_random,
+    is_scattered,
+    is_strong,
+)
 
 MARK: Final = "\ue000"  # stands for what was replaced before, so that nothing is found in it or behind it
 _STOPS: Final = (
@@ -167,7 +176,19 @@ _NO_KEY: Final = re.compile(
     r"|unique|composite|dedup\w*|i18n|translation|map|dict|index|storage_object|blob|s3|site"
     r"|file|sheet|doc(?:ument)?|issue|project|message|event|request|routing)[_ -]?$"
 )
-_NAMES: Final = (_PASSWORDS, _TOKENS, _SESSIONS, _KEYS, _OTHER_KEYS)
+_NETWORK_KEYS: Final = _Name(
+    lambda _: "wifi key",
+    ("wpa", "wep", "wifi", "wi-fi", "wlan"),
+    re.compile(
+        r"(?i)(?<![a-z])(?:(?:wpa[23]?|wep|wi-?fi|wlan)(?:[ -](?:network|guest|netz|psk))?[ -]?(?:key|psk"
+        r"|passkey|schl(?:ü|ue)ssel|code|clé|clave|chave|chiave|sleutel|klucz)(?![a-zäöü])"
+        r"|(?:(?<=clé )|(?<=clé du )|(?<=clave )|(?<=clave del )|(?<=chave )|(?<=chave do )|(?<=chiave )"
+        r"|(?<=chiave del )|(?<=sleutel )|(?<=key for )|(?<=key of ))(?:wi-?fi|wlan)(?![a-z-]))"
+    ),
+    is_network_key,
+    is_network_key,
+)
+_NAMES: Final = (_PASSWORDS, _TOKENS, _SESSIONS, _KEYS, _OTHER_KEYS, _NETWORK_KEYS)
 _CLUES: Final = Clued(((clue,), (name, clue)) for name in _NAMES for clue in name.clues)
 
 

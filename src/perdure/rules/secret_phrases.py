@@ -9,7 +9,16 @@ from typing import Final
 
 from perdure.rules.secret_context import ENDS, VALUE, places
 from perdure.rules.secret_shapes import Found
-from perdure.rules.secret_values import Clued, is_key, is_password, is_placeholder, is_random, is_strong
+from perdure.rules.secret_values import (
+    Clued,
+    is_key,
+    is_password,
+    is_placeholder,
+    is_random,
+    is_spoken_password,
+    is_spoken_phrase,
+    is_strong,
+)
 
 
 def find_placed(text: str, lower: str) -> Iterator[Found]:
@@ -43,6 +52,20 @@ _OPEN: Final = r"[\"']?"
 _DIGITS: Final = r"(?P<s>\d{4,8})(?![\w.,-]*\d)"
 _IS: Final = r"(?:[:=]|[ \t](?:is|was|ist|lautet|es|est|é|è))"
 
+_QUOTE: Final = "[\"'`\u201c-\u201e\u2018-\u201a\u00ab\u00bb]"
+_OF_WHAT: Final = r"(?:[ \t]+(?:for|of|to|für|zu|de|du|del|per|voor)(?:[ \t]+[^\W\d_][\w'\u2019-]{0,24}){1,4}?)?"
+_QUOTED: Final = (
+    rf"{_OF_WHAT}[ \t]{{0,2}}{_IS}[ \t]{{1,3}}{_QUOTE}(?P<s>[^\"'`\u2018-\u201e\u00ab\u00bb\n]{{12,120}}){_QUOTE}"
+)
+"""Several words in quotes: no password without quotes has a blank."""
+_USER: Final = (
+    r"(?i)(?<![a-z])(?:users?(?:[ ]?name)?|benutzer(?:name)?)[ \t]{0,2}[:=]?[ \t]{1,2}"
+    r"[\w.@+-]{1,40}(?:[ \t]{0,2}[,;/|][ \t]{0,2}(?:and[ \t])?|[ \t](?:and|with|und|mit|y|et|e|en)[ \t])"
+    r"(?:the[ \t])?(?:pass(?:word|wort|code)?|pw|pwd|kennwort|contraseña|mot de passe)[ \t]{0,2}[:=]?[ \t]{1,2}"
+)
+_GOES_ON: Final = r"(?![ \t]+(?:to|as|into|in|through|along|via|from|by|is|are|was|of)\b)"
+"""What follows where "pass" is a verb: "if the user asks, pass id2024 to the handler"."""
+
 _FIXED: Final[tuple[tuple[str, str, str, Callable[[str], bool]], ...]] = (
     (
         "basic auth credentials",
@@ -71,6 +94,16 @@ _FIXED: Final[tuple[tuple[str, str, str, Callable[[str], bool]], ...]] = (
     ),
     ("password", ":5432:", rf":5432:[\w*-]{{1,60}}:[\w*-]{{1,60}}:{VALUE}", is_password),
     ("password", "net use", rf"(?i)net use{_LINE}/user:[^\s]{{1,80}}[ \t]{{1,4}}{VALUE}", is_password),
+    ("password", "user", rf"{_USER}{VALUE}{_GOES_ON}", is_password),
+    ("password", "benutzer", rf"{_USER}{VALUE}{_GOES_ON}", is_password),
+    *(
+        ("password", name, rf"(?i){name}{_QUOTED}", is_spoken_phrase)
+        for name in ("passphrase", "pass phrase", "pass-phrase", "phrase de passe")
+    ),
+    *(
+        ("password", name, rf"(?i){name}{_QUOTED}", is_spoken_password)
+        for name in ("password", "passwort", "kennwort", "contraseña", "mot de passe", "wachtwoord", "senha")
+    ),
     ("private key", "wif", rf"(?-i:WIF)[ \t]{{0,4}}[:=][ \t]{{0,4}}{VALUE}", is_random),
     ("api key", "licen", r"(?i)licen[sc]e key (?:is|:)[ \t]?(?P<s>[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4})", is_key),
 )

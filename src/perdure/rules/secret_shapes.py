@@ -11,7 +11,7 @@ from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from perdure.rules.secret_values import Clued, is_made_by_chance, is_sample
+from perdure.rules.secret_values import Clued, is_beside_key_id, is_made_by_chance, is_sample
 
 Found = tuple[int, int, str]  # (start, end, what it is)
 
@@ -254,6 +254,14 @@ _AROUNDS: Final[tuple[tuple[str, tuple[str, ...], int, int, str, Callable[[str],
         160,
         rf"(?<!{_ALNUM})[MNO]{_WORD}{{23,27}}\.{_WORD}{{6}}\.{_WORD}{{27,40}}",
         _is_any,
+    ),
+    (
+        "aws secret key",
+        ("akia", "asia"),
+        80,
+        120,
+        rf"(?<![A-Za-z0-9/+=]){_B64}{{38,42}}(?![A-Za-z0-9/+=])",
+        is_beside_key_id,
     ),
     ("asana token", ("asana",), 120, 120, rf"(?<!\w)\d/\d{{10,20}}(?:/\d{{10,20}})?:{_HEX}{{32}}", _is_any),
     ("azure signature", ("sig=",), 1, 220, r"(?<=[?&]sig=)[A-Za-z0-9%+/=]{30,200}", _is_any),

@@ -7,8 +7,12 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
+from perdure.rules.language.words import word_set
+
+_STAND_INS: Final = r"(?i)your|example|change.?me|placeholder|redacted|dummy|sample|insert|xxx|\.\.\.|\*\*|123456789$"
+_STANDS_IN: Final = re.compile(_STAND_INS)
 _PLACEHOLDER: Final = re.compile(
-    r"(?i)your|example|change.?me|placeholder|redacted|dummy|sample|insert|xxx|\.\.\.|\*\*|123456789$|1password"
+    rf"{_STAND_INS}|1password"
     r"|^[^0-9]*(?:pass|pwd|secret|token|(?:^|[._-])(?:api|my|the|some)[._-]?key)[^0-9]*[0-9]{0,4}$"
     r"|^(?:null|none|true|false|undefined|required|optional)$"
 )
@@ -34,6 +38,14 @@ _PARTS: Final = re.compile(
 _REFERRED: Final = re.compile(r"[A-Za-z_]\w{0,80}?(?:Secret|Token|Key|Credential)s?(?![a-z])\w{0,80}")
 """A name in code that says what it holds: ``MLDSA44PrivateKey``."""
 _PHRASE: Final = re.compile(r"[A-Za-z]{3,}+(?:[-_.+][A-Za-z]{3,}+){3,}")
+_WORDS_OF_PHRASE: Final = re.compile(r"[^\W_]+")
+_OF_RULES: Final = word_set("""
+    a an the of for and or with to be is are was must should please enter your required not wrong incorrect invalid
+    empty short long at least characters words used expected again bitte eingeben geben muss introduzca entrez saisissez
+    veuillez inserisci digite voer
+    """)
+"""Words of what tells how a passphrase must be, or asks for one."""
+_NAMES_SECRET: Final = re.compile(r"(?i)pass|kennw|contrase|senha|phrase|wachtwoord")
 _SHORTEST_KEY: Final = 12
 _SHORTEST_RANDOM: Final = 16
 _SHORTEST_PHRASE: Final = 18
@@ -71,6 +83,29 @@ def is_password(value: str) -> bool:
 def is_passphrase(value: str) -> bool:
     """Whether a value is four words or more, joined: ``correct-horse-battery-staple``."""
     return len(value) >= _SHORTEST_PHRASE and bool(_PHRASE.fullmatch(value))
+
+
+def is_network_key(value: str) -> bool:
+    """Whether a value that is given as the key of a wireless network is one: 8 characters or more, and a digit."""
+    return len(value) >= 8 and _has_digit(value) and not (_STANDS_IN.search(value) or _CODE.fullmatch(value))  # noqa: PLR2004  # as WPA asks
+
+
+def is_spoken_phrase(value: str) -> bool:
+    """Whether what is quoted as a passphrase is one: three words and a number, or four words, none of them a rule's."""
+    words = _WORDS_OF_PHRASE.findall(value.lower())
+    if len(words) < (_FEW if not _has_digit(value) else _FEW - 1) or not _OF_RULES.isdisjoint(words):
+        return False
+    return not (_STANDS_IN.search(value) or _NAMES_SECRET.search(value))
+
+
+def is_spoken_password(value: str) -> bool:
+    """Whether what is quoted as a password, several words, is one: a number is among them."""
+    return _has_digit(value) and is_spoken_phrase(value)
+
+
+def is_beside_key_id(value: str) -> bool:
+    """Whether what stands beside the id of a key is its secret."""
+    return is_made_by_chance(value) and not is_sample(value)
 
 
 def is_strong(value: str) -> bool:

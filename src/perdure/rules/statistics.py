@@ -14,6 +14,7 @@ from perdure.records.memory import Form, Kind, MemoryItem, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Size
 from perdure.rules.lifecycle.state_arrays import Columns, lasting_value_curve
+from perdure.rules.source_trust import takes_over
 
 SHOWN: Final = 20
 HIGH_SHARE: Final = 50
@@ -134,5 +135,9 @@ def vault_candidates(sample: Sequence[MemoryItem], policy: Policy) -> tuple[tupl
 
 
 def suggested_reviews(sample: Sequence[MemoryItem], policy: Policy) -> list[MemoryItem]:
-    """Return the memories whose retention is below the policy's threshold, the most valuable first."""
-    return sorted((m for m in sample if m.retention < policy.retention.threshold), key=lambda m: (-m.value, m.id))
+    """Return the memories whose retention is below the policy's threshold, the most valuable first.
+
+    What tells its reader to ignore instructions is nothing to be learned by heart.
+    """
+    low = (m for m in sample if m.retention < policy.retention.threshold and not takes_over(m.content))
+    return sorted(low, key=lambda m: (-m.value, m.id))

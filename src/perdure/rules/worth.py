@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from perdure.records.memory import Sort, Trust
+from perdure.rules.language.markdown import without_markup
+from perdure.rules.language.requests import words_to_remember
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import word_set
 from perdure.rules.language.worth_words import DECIDES, REMEMBER, SMALL_TALK
@@ -41,6 +43,8 @@ _OPENS: Final = re.compile(r"remember\b|note\s+that\b|(?:important|note|key poin
 _POLITE: Final = word_set("""
     please also and but so ok okay yes no now then hey well just must always can could would you
     """)
+_ASKED: Final = 0.95  # confidence of what is asked for politely: that of what is asked for plainly
+_MAY: Final = re.compile(r"\byou (?:can|could|would)\b")  # "you could remember that as a trick" advises
 _POINTS: Final = re.compile(r"(?:one|it|this|that|these|those|them)\b[^:]*\Z", re.IGNORECASE)
 """Words that stand for what was said before: "remember that one" asks for the sentence before it."""
 
@@ -98,6 +102,12 @@ def is_small_talk(text: str) -> bool:
     return _is_small_talk(text[:_HEAD], answers=False)
 
 
+def is_polite(text: str) -> bool:
+    """Return whether a message only thanks, greets or agrees: all of its words are polite ones, and it asks nothing."""
+    words = _WORD.findall(text[:_HEAD].lower())
+    return bool(words) and _SMALL_TALK.issuperset(words) and not (asks(text) or _tells(text[:_HEAD]))
+
+
 def asks(text: str) -> bool:
     """Return whether a message ends with a question."""
     return _ASKING.search(text) is not None
@@ -138,19 +148,35 @@ def _size(text: str) -> float:
 def find_requests(text: str, trust: Trust = Trust.USER) -> list[NoteCandidate]:
     """Return what a text asks to have remembered, in its order.
 
-    A request opens its sentence, polite words aside, and is no question: "Do you remember it?" and "I remember that"
-    ask for nothing. The confidence is that of the pattern. Only a user may ask: what a tool, a
+    A request opens its sentence, polite words aside. "Do you remember it?" and "I remember that" ask for nothing, "Can
+    you remember that it is Thursday?" does. The confidence is that of the pattern. Only a user may ask: what a tool, a
     web page or the assistant itself says is data.
     """
     if not is_trusted(trust):
         return []
     starts = {start: text[start:end] for start, end in sentences(text)}
-    return [c for c in find_candidates(text, most=len(text)) if c.pattern in PATTERNS and _asks(c, starts, text)]
+    plain = [c for c in find_candidates(text, most=len(text)) if c.pattern in PATTERNS and _asks(c, starts, text)]
+    polite = [asked for start, part in starts.items() if (asked := _asked_politely(start, part))]
+    opened = {asked.start for asked in polite}
+    others = [c for c in plain if _sentence_at(starts, c) not in opened]
+    return sorted([*polite, *others], key=lambda c: c.start)
+
+
+def _asked_politely(start: int, part: str) -> NoteCandidate | None:
+    """Return what a sentence asks to have remembered, if it says so politely or in another language than English."""
+    place = words_to_remember(part)
+    if place is None or _POINTS.match(content := without_markup(part[slice(*place)])):
+        return None
+    return NoteCandidate(content, _ASKED, "explicit", start, start + len(part))
+
+
+def _sentence_at(starts: Iterable[int], candidate: NoteCandidate) -> int:
+    return max((start for start in starts if start <= candidate.start), default=0)
 
 
 def _asks(candidate: NoteCandidate, starts: dict[int, str], text: str) -> bool:
-    begin = max((s for s in starts if s <= candidate.start), default=0)
+    begin = _sentence_at(starts, candidate)
     before = _WORD.findall(text[begin : candidate.start].lower())
-    if starts.get(begin, "").endswith("?") or not _POLITE.issuperset(before):
+    if starts.get(begin, "").endswith("?") or not _POLITE.issuperset(before) or _MAY.search(" ".join(before)):
         return False
     return _OPENS.match(text, candidate.start) is not None and not _POINTS.match(candidate.content)

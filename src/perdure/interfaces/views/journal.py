@@ -29,6 +29,7 @@ from perdure.records.outcome import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.plan import Plan
 from perdure.records.report import Entry, Operation
 from perdure.records.store_results import CompactResult, ErasureLine, ErasureResult, RepairResult, UndoResult
+from perdure.rules.escaping import cut
 
 _LONGEST_CONTENT: Final = 500
 _LONGEST_REPLACEMENT: Final = 140
@@ -43,7 +44,7 @@ def view_explanation(why: Explanation, _: Request) -> Iterator[Block]:
     if why.fact is not None:
         yield from view_fact(why.fact)
     else:
-        yield Quote(why.says if len(why.says) <= _LONGEST_CONTENT else f"{why.says[: _LONGEST_CONTENT - 1]}…")
+        yield Quote(cut(why.says, _LONGEST_CONTENT))
     yield from _resting(why)
     yield Line("Signals", tone="strong")
     yield Pairs(tuple(why.signals.items()))

@@ -16,7 +16,7 @@ from rich.text import Text as Styled
 from perdure.interfaces.files.project import with_given
 from perdure.interfaces.views import blocks as b
 from perdure.interfaces.views.blocks import Block, Command, Foreign, Identifier, Line, Quote, Span, Text, spans
-from perdure.rules.escaping import terminal_line, terminal_text
+from perdure.rules.escaping import cut, terminal_line, terminal_text
 from perdure.verbs.declaration import VERBS, Parameter
 
 _PIPE_WIDTH: Final = 160
@@ -121,7 +121,7 @@ def _span(span: Span) -> str:
 
 def _brief(text: str, most: int) -> str:
     line = terminal_line(" ".join(text.split()))
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return cut(line, most) if line else line
 
 
 def _command(call: Command) -> str:

@@ -20,6 +20,7 @@ from perdure.knowledge.languages import WORDS, expression
 from perdure.knowledge.records.facts import UNNAMED, Claim, EventType, Learned, Predicates, Span, Value, ValueKind
 from perdure.records.instant import Instant
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.rules.language.requests import words_to_remember
 from perdure.rules.language.words import CALENDAR, may_answer
 
 EXPLICIT: Final = 0.7  # confidence of what was asked to be remembered
@@ -147,6 +148,8 @@ class _Reader:
     def sentence(self, start: int, end: int) -> list[RawClaim]:
         """Return what a sentence says."""
         sentence = self.text[start:end]
+        if sentence.endswith("?") and (asked := words_to_remember(sentence, english=True)):
+            return self._explicit_claims(start + asked[0], start + asked[1], said_plainly=True)
         trigger = _TRIGGER.match(sentence)
         if trigger and not sentence.endswith("?"):
             comma = "," in trigger[0].lower().partition("remember")[2]

@@ -23,7 +23,7 @@ from perdure.rules.lifecycle.state_arrays import Bools, Columns, days_between, s
 from perdure.rules.lifecycle.summary_text import summarize_each
 from perdure.rules.lifecycle.unarchive import restart_ages
 from perdure.rules.meaning_guard import conflict, lost_meaning
-from perdure.rules.source_trust import least_trust, stored_trust, with_trust
+from perdure.rules.source_trust import least_trust, stored_trust, takes_over, with_trust
 
 SOURCE = "crystallized"
 CONNECTING = frozenset({"near_duplicate", "similar", "summarizes"})
@@ -184,8 +184,9 @@ def promotable(
     They need that confidence and the policy's strength now, and must be used more than the median, or as often as the
     most used one where that is the median: else a session of one memory, or of equals, could keep nothing. Where
     nothing was used, what is not yet forgotten goes, small talk left out. What a person pinned or asked to have
-    remembered, and facts, need no use. What was promoted earlier counts for the median, or every further call would
-    promote the better half of what the last one left.
+    remembered, and facts, need no use. What tells its reader to ignore instructions goes only if it is pinned. What was
+    promoted earlier counts for the median, or every further call would promote the better half of what the last one
+    left.
     """
     if not records:
         return {}, 0.0
@@ -202,7 +203,7 @@ def promotable(
     found = {
         r.id: _why_promoted(r.state, n, middle, most, awake=lives)
         for r, fits, n, lives in zip(records, fit.tolist(), uses, awake.tolist(), strict=True)
-        if fits
+        if fits and (r.state.pinned or not takes_over(r.content.text))
     }
     return {identity: why for identity, why in found.items() if why}, middle
 

@@ -53,7 +53,6 @@ def any_of(names: dict[str, int]) -> str:
 
 
 MONTH_OF: Final = _number_names(_MONTHS)
-MONTH_NAMES: Final = frozenset(MONTH_OF)
 WEEKDAY_OF: Final = _number_names(_WEEKDAYS)
 _COUNTS: Final = {
     **{word: int(number) for word, number in NUMBER_WORDS.items() if number.isdecimal()},

@@ -1,12 +1,11 @@
-"""Where sentences end."""
+"""Where sentences end, and words as one."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from perdure.rules.language.dates import MONTH_NAMES
-from perdure.rules.language.words import MODALS, STOP_WORDS, word_set
+from perdure.rules.language.words import NEGATIONS, STOP_WORDS, TURNING, word_set
 
 _END: Final = re.compile(
     r"""^[ \t]*```[^\n]*\n(?s:.*?)(?:^[ \t]*```[^\n]*$|\Z)  # a block of code is one piece
@@ -28,6 +27,28 @@ _INSIDE: Final = word_set("al etc inc ltd co corp dept sr jr ave blvd rd a.m p.m
 """A sentence may end with them: it goes on if a small letter follows, or a bracket."""
 _ABBREVIATIONS: Final = _TITLES | _INTRODUCING | _BEFORE_NUMBERS | _INSIDE
 _LONGEST_ABBREVIATION: Final = 7
+_DAY_DIGITS: Final = 2
+_AFTER_A_DAY: Final = word_set("januar jänner februar märz mai juni juli oktober dezember bis und")
+"""What goes on in lower or upper case after the day of a German date ("am 4. Dezember", "vom 7. bis 18. Juli").
+
+Months that English has, too, are left out: "There are 4. August is free".
+"""
+_FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
+_PLAIN_FIRST: Final = (
+    STOP_WORDS
+    | NEGATIONS
+    | TURNING
+    | word_set("""
+        der die das den dem ein eine wir ich er sie es unser unsere mein meine kein keine
+        le la les l un une nous je il elle ils elles notre nos mon ma
+        el los las una nosotros ella nuestro nuestra mi o os uma nosso nossa meu minha
+        lo gli i noi nostro nostra mio mia de het een wij hij zij ons onze mijn
+        """)
+)
+"""Words that are no names: a sentence that begins with one begins with a capital."""
+_ENDS_BARE: Final = re.compile(r"[^\W_]\Z")
+_MARKS_OF_PATHS: Final = frozenset("/\\@_")
+"""Of a path or an address at the end of a text: a full stop would be read as part of it."""
 _NEXT_WORD: Final = re.compile(r"[ \t]+(?=\S)(?:([^\W\d_]+)|(\d)|([(\[]))?")
 
 
@@ -58,26 +79,29 @@ def _abbreviates(text: str, mark: int) -> bool:
     before = text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark].split()
     word = before[-1].lstrip("([\"'“„") if before and not text[mark - 1].isspace() else ""
     initial = len(word) == 1 and word.isupper() and word != "I"
-    day = word.isdecimal() and len(word) <= 2  # noqa: PLR2004  # digits
-    if not (initial or day) and word.lower() not in _ABBREVIATIONS:
+    day = word.isdecimal() and len(word) <= _DAY_DIGITS
+    if not initial and not day and word.lower() not in _ABBREVIATIONS:
         return False
     after = _NEXT_WORD.match(text, mark + 1)
     if after is None:
         return False
-    following, digit, bracket = after.groups()
-    if day:  # "15. Oktober", but not "There were 15. May I ..."
-        return following is not None and following.lower() in MONTH_NAMES - MODALS
+    return _goes_on(word, *after.groups(), initial=initial, day=day)
+
+
+def _goes_on(
+    word: str, following: str | None, digit: str | None, bracket: str | None, *, initial: bool, day: bool
+) -> bool:
+    """Return whether what follows an abbreviation, an initial or a day goes on with its sentence."""
+    low, after = word.lower(), following or ""
+    if day:
+        return after.lower() in _AFTER_A_DAY
     if initial:  # "J. Ito", but not "Plan B. Then we left"
-        return following is not None and following[0].isupper() and following.lower() not in STOP_WORDS
-    low = word.lower()
+        return after[:1].isupper() and after.lower() not in STOP_WORDS
+    if low in _TITLES or low in _INTRODUCING:
+        return True
     if low in _BEFORE_NUMBERS:
         return digit is not None
-    return (
-        low in _TITLES
-        or low in _INTRODUCING
-        or bracket is not None
-        or (following is not None and following[0].islower())
-    )
+    return bracket is not None or after[:1].islower()
 
 
 def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
@@ -87,3 +111,13 @@ def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
     if inner:
         first = start + len(part) - len(part.lstrip())
         found.append((first, first + len(inner)))
+
+
+def as_sentence(line: str) -> str:
+    """Return words that begin with a capital and end with a mark, where they are no name, path or command."""
+    first = _FIRST_WORD.match(line)
+    if first and first[0] in _PLAIN_FIRST:
+        line = line[0].upper() + line[1:]
+    if " " in line and _ENDS_BARE.search(line) and _MARKS_OF_PATHS.isdisjoint(line.rsplit(maxsplit=1)[-1]):
+        line += "."
+    return line

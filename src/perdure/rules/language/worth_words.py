@@ -16,7 +16,7 @@ SMALL_TALK: Final = {
     love lot lots lovely luck makes me mind minute moment morning much my nice night no nope not of oh ok okay on
     one perfect please pleasure problem really right sec second see sense so sorry sounds sure take talk thank
     thanks that thats the then there this to too totally true u understood very welcome well what will wonderful
-    works worries wow yeah yep yes you your yup m s re ll ve
+    works worries wow yeah yep yes you your yup m s re ll ve lunch brb afk now
     """,
     "de": """
     aber alles alright auch bis bitte danke dank dann das dir doch du echt ein euch genau gern gerne gut gute guten

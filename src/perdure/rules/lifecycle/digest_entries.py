@@ -19,12 +19,22 @@ from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
-from perdure.rules.lasting import is_passing, is_rule, is_supposed, is_unsure, lasting_sentences, names_within
+from perdure.rules.lasting import (
+    is_passing,
+    is_rule,
+    is_supposed,
+    is_unsure,
+    lasting_sentences,
+    leaves_open,
+    names_within,
+    without_redacted,
+)
 from perdure.rules.lifecycle.digest_lines import day_of, render_line, sort_of_memory, telling_sentences
 from perdure.rules.lifecycle.older_statements import OlderStatements, find_older, vector_rows
 from perdure.rules.meaning_guard import Anchors, anchors, denies
+from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import is_trusted, stored_trust
-from perdure.rules.worth import is_small_talk
+from perdure.rules.worth import find_requests, is_small_talk
 
 FACTS, RULES, NOTES, STATED, SAID, OPEN = (
     "Facts",  # what the store believes, and summaries
@@ -121,7 +131,7 @@ def entries_of(
             newer = () if memory.pinned else tuple(older.newer.get(memory.id, ()))
             found.append(DigestEntry(memory, section, line, worth, day=day, newer=newer))
     notes = [(e.memory.content, math.inf) for e in found if e.memory.kind is Kind.NOTE]
-    noted = noted_ids([e.memory for e in found], notes)
+    noted = noted_ids([e.memory for e in found], notes) | repeated_requests([e.memory for e in found])
     kept = [e for e in found if e.memory.id not in noted]
     return sorted(kept, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
 
@@ -162,6 +172,19 @@ def noted_ids(memories: Sequence[MemoryItem], notes: Sequence[tuple[str, float]]
         return any(not denies(memory.content[:_HEAD], notes[at][0][:_HEAD]) for at in alike.tolist())
 
     return {m.id for m in memories if m.kind is Kind.EPISODE and not m.pinned and is_noted(m)}
+
+
+def repeated_requests(memories: Iterable[MemoryItem]) -> set[str]:
+    """Return the messages that ask to have remembered what notes among the memories say in the same words."""
+    memories = list(memories)
+    notes = {_plain(m.content) for m in memories if m.kind is Kind.NOTE}
+    asking = [m for m in memories if m.kind is Kind.EPISODE and not m.pinned and sort_of_memory(m) is Sort.REQUEST]
+    asked = {m.id: {_plain(request.content) for request in find_requests(m.content[:_HEAD])} for m in asking}
+    return {identity for identity, words in asked.items() if words and words <= notes}
+
+
+def _plain(text: str) -> str:
+    return same_words(text).rstrip(".")
 
 
 def is_informative(memory: MemoryItem) -> bool:
@@ -222,7 +245,7 @@ def _place_of_statement(memory: MemoryItem, sort: Sort, names: Collection[str]) 
     """Return the same of a message in which a person tells something."""
     shown: Sequence[str] = ()
     if sort is not Sort.REQUEST and is_unsure(memory.content[:_HEAD]):
-        section = OPEN
+        section = OPEN if leaves_open(memory.content[:_HEAD], names) else ""
     elif sort in (Sort.REQUEST, Sort.DECISION) or is_rule(memory.content[:_HEAD]):
         section = RULES
     elif shown := [s for s in lasting_sentences(memory.content[:_HEAD], names) if not _is_polite(s)]:
@@ -247,7 +270,7 @@ def _asserts(memory: MemoryItem) -> bool:
 
 def _has_substance(text: str) -> bool:
     """Return whether a text says enough for a line; of a script without capitals names are not known."""
-    return information_score(text) >= LEAST or text.upper() == text.lower()
+    return information_score(without_redacted(text)) >= LEAST or text.upper() == text.lower()
 
 
 def _come_back_to(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> dict[str, float]:

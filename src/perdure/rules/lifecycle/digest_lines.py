@@ -14,8 +14,8 @@ from perdure.records.recall import OverInText
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.markdown import inline
 from perdure.rules.language.relative_days import resolve_days
-from perdure.rules.language.sentences import sentences
-from perdure.rules.language.words import NEGATIONS, STOP_WORDS, TURNING, has_name
+from perdure.rules.language.sentences import as_sentence, sentences
+from perdure.rules.language.words import has_name
 from perdure.rules.lasting import is_instruction
 from perdure.rules.source_trust import display_text
 from perdure.rules.worth import asks, find_requests, is_small_talk, sort_of
@@ -25,14 +25,8 @@ _LONGEST_SENTENCE: Final = 400
 _MOST_OVER: Final = 3
 _ALL_HOLDS: Final = OverInText()
 _HEAD: Final = 4000  # characters of a message that are read
-_FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
-_PLAIN_FIRST: Final = STOP_WORDS | NEGATIONS | TURNING
-"""Words that are no names: a sentence that begins with one begins with a capital."""
-_ENDS_BARE: Final = re.compile(r"[^\W_]\Z")
 _ENDS_WITH_ITS_LINE: Final = re.compile(r"(?<![.!?])[\w`%)\]]\Z")
 """An item of a list, a command and the like: no mark ends them."""
-_MARKS_OF_PATHS: Final = frozenset("/\\@_")
-"""Of a path or an address at the end of a text: a full stop would be read as part of it."""
 
 
 @lru_cache(maxsize=4096)
@@ -122,7 +116,7 @@ def _remaining_words(
     line = _fit(shown if shown and not left_out else parts)
     if not line and is_kept:
         line = text
-    return _as_sentence(resolve_days(line, day)) if line else ""
+    return as_sentence(resolve_days(line, day)) if line else ""
 
 
 def telling_sentences(parts: Iterable[str]) -> list[str]:
@@ -141,16 +135,6 @@ def _fit(parts: Sequence[str]) -> str:
         if line and len(longer) > LONGEST_LINE:
             break
         line = longer
-    return line
-
-
-def _as_sentence(line: str) -> str:
-    """Return words that begin with a capital and end with a mark, where they are no name, path or command."""
-    first = _FIRST_WORD.match(line)
-    if first and first[0] in _PLAIN_FIRST:
-        line = line[0].upper() + line[1:]
-    if " " in line and _ENDS_BARE.search(line) and _MARKS_OF_PATHS.isdisjoint(line.rsplit(maxsplit=1)[-1]):
-        line += "."
     return line
 
 
