@@ -10,7 +10,7 @@ import pytest
 import perdure
 
 PROGRAMS = "perdure.interfaces."
-"""Errors that are defined there end a command, a step of an installation or a request; no method of Python raises them."""
+"""Errors that are defined there end a command, an installation's step or a request; no method of Python raises them."""
 
 
 def below(root):

@@ -61,10 +61,12 @@ class until_half:  # noqa: N801  # a context manager, named as what it does
 
     __slots__ = ("_token",)
 
+    def __init__(self) -> None:
+        self._token: Token[_Deadline | None] | None = None
+
     def __enter__(self) -> None:
         """Begin."""
         outer = _CURRENT.get()
-        self._token: Token[_Deadline | None] | None = None
         if outer is not None:
             half = outer.seconds / 2
             self._token = _CURRENT.set(_Deadline(half, outer.until - half, outer.waits, outer.written))
@@ -75,7 +77,7 @@ class until_half:  # noqa: N801  # a context manager, named as what it does
             _CURRENT.reset(self._token)
 
 
-_PATIENCE: Final[ContextVar[float]][ContextVar[float]] = ContextVar("patience", default=inf)
+_PATIENCE: Final[ContextVar[float]] = ContextVar("patience", default=inf)
 
 
 @contextmanager
