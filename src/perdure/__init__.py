@@ -12,14 +12,18 @@ from perdure.records.errors import (
     AuthorityWarning,
     ConflictError,
     CopyDiffers,
+    DamageWarning,
     DeadlineExceeded,
     DiskFull,
     EmbedderError,
     GateStopped,
+    IncompleteWarning,
     InvalidInput,
+    LeaseLost,
     MemoryErased,
     ModelError,
     ModelWarning,
+    NodeUnavailable,
     NotAllowed,
     NotAStore,
     NotFound,
@@ -28,16 +32,22 @@ from perdure.records.errors import (
     PerdureError,
     PerdureWarning,
     PolicyError,
+    QuotaExceeded,
     SpaceMismatch,
     StoreBusy,
     StoreDamaged,
+    StoreDenied,
     StoreError,
     StoreReadOnly,
     StoreTooNew,
+    StoreTooOld,
+    StoreUnavailable,
     StoreUnfinished,
     TargetTaken,
     TooManyCalls,
     UncountedWarning,
+    UnusableReply,
+    WebhookError,
 )
 
 if TYPE_CHECKING:
@@ -154,3 +164,5 @@ __all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "S
 __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
 __all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
 __all__ += ["MemoryErased", "TooManyCalls", "UncountedWarning"]
+__all__ += ["DamageWarning", "IncompleteWarning", "LeaseLost", "NodeUnavailable", "QuotaExceeded", "StoreDenied"]
+__all__ += ["StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError"]

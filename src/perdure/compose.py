@@ -96,7 +96,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         golden=_golden(settings),
         backups=_backups(url, settings),
         summary=digest_file(settings.digest.file) if settings.digest.file else None,
-        model=chat_model(settings.model),
+        model=chat_model(settings.model, _clock(clock)),
         reranker=chosen_reranker(settings.reranker),
         tell_alerts=alert_webhook(settings.alerts, _clock(clock)),
         open_copy=copy_of,

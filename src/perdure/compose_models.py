@@ -19,6 +19,7 @@ from perdure.records.report import ModelUse
 
 if TYPE_CHECKING:
     from perdure.models.chat import ChatModel
+    from perdure.models.circuit import CircuitBreaker
 
 
 class EmbedderWarning(PerdureWarning):
@@ -57,10 +58,11 @@ class Warner:
 class LazyChat:
     """A language model behind an endpoint; what speaks to it is loaded when it is asked first."""
 
-    def __init__(self, policy: ModelPolicy) -> None:
-        self._policy = policy
+    def __init__(self, policy: ModelPolicy, clock: Callable[[], Instant]) -> None:
+        self._policy, self._clock = policy, clock
         self._lock = threading.Lock()
         self._chat: ChatModel | None = None
+        self._breaker: CircuitBreaker | None = None
 
     @property
     def use(self) -> ModelUse:
@@ -70,17 +72,19 @@ class LazyChat:
     def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what the model says about a text, as an object that fits a schema. See ``perdure.models.chat``."""
         with self._lock:
-            if self._chat is None:
+            if self._breaker is None:
                 from perdure.models.chat import ChatModel  # noqa: PLC0415  # only where it is used
+                from perdure.models.circuit import CircuitBreaker  # noqa: PLC0415  # only where it is used
 
                 p = self._policy
                 self._chat = ChatModel(p.base_url, p.name, p.key_variable or None, p.timeout_seconds)
-        return self._chat.ask(instruction, text, schema)
+                self._breaker = CircuitBreaker(self._chat, self._clock)
+        return self._breaker.ask(instruction, text, schema)
 
 
-def chat_model(policy: ModelPolicy) -> LazyChat | None:
+def chat_model(policy: ModelPolicy, clock: Callable[[], Instant]) -> LazyChat | None:
     """Return the language model that a policy names, or None if it names none."""
-    return LazyChat(policy) if policy.base_url and policy.name else None
+    return LazyChat(policy, clock) if policy.base_url and policy.name else None
 
 
 def chosen_reranker(policy: RerankerPolicy) -> Reranker | None:

@@ -91,10 +91,15 @@ def test_the_pause_doubles_and_heeds_the_server(serve, monkeypatch):
     pauses = []
     monkeypatch.setattr("perdure.models.posting.time.sleep", pauses.append)
     embedder(serve(send(500, b""), send(500, b""), good), pause=0.5).embed(["a"], purpose="query")
-    embedder(serve(send(429, b"", Retry_After="3"), send(429, b"", Retry_After="999"), good)).embed(
-        ["a"], purpose="query"
-    )
-    assert pauses == [0.5, 1.0, 3.0, 10.0]
+    embedder(serve(send(429, b"", Retry_After="3"), good)).embed(["a"], purpose="query")
+    assert pauses == [0.5, 1.0, 3.0]
+
+
+def test_a_server_that_asks_for_a_long_pause_is_not_asked_again(serve):
+    server = serve(send(429, b"", Retry_After="999"))
+    with pytest.raises(EmbedderError, match="429"):
+        embedder(server).embed(["a"], purpose="query")
+    assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])

@@ -2,6 +2,7 @@ import os
 import struct
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 import perdure
 from perdure.models import local
 from perdure.models.local import LocalEmbedder, _batches
-from perdure.records.errors import EmbedderError, InvalidInput
+from perdure.records.deadline import within
+from perdure.records.errors import DeadlineExceeded, EmbedderError, InvalidInput
 
 needs_model = pytest.mark.skipif(
     find_spec("onnxruntime") is None or find_spec("perdure_embedder") is None,
@@ -254,3 +256,21 @@ def test_the_runtime_tells_nobody_anything(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "1", done.stderr
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
+
+
+@needs_model
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_texts_are_left_when_the_calls_time_is_over(monkeypatch, threads):
+    done = []
+
+    def slow(session, batch):
+        time.sleep(0.02)
+        done.append(len(batch))
+        return run(session, batch)
+
+    run = local._run
+    monkeypatch.setattr(local, "_run", slow)
+    texts = [f"number {i}" for i in range(4000)]
+    with within(0.2), pytest.raises(DeadlineExceeded):
+        LocalEmbedder(threads=threads).embed(texts, purpose="document")
+    assert 0 < sum(done) < len(texts)

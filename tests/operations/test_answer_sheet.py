@@ -517,3 +517,20 @@ def test_what_an_update_replaced_is_quoted_where_it_is_out_of_date_and_not_where
     clock.passes(days=1)
     memory.update(new.id, "The boiler is green.", facts=[{**claim, "value": "green"}])
     assert memory.answer_sheet("What colour is the boiler?").outdated[0].sources
+
+
+def test_what_a_program_handed_over_is_not_a_persons_word_until_somebody_confirms_it(memory):
+    memory.learn(claims=[{"subject": "Ana", "predicate": "home", "value": "Oslo"}])
+    (fact,) = memory.facts("Ana")
+    asked = "Where is the home of Ana?"
+    sheet = memory.answer_sheet(asked)
+    assert [known.word_of for known in sheet.known] == ["program"]
+    assert "handed over by a program" in sheet.text
+    told = memory.why(fact.id).fact
+    assert told.learned == "was handed over by a program"
+    assert [step.because for step in told.confidence] == ["it was handed over by a program"]
+    memory.confirm(fact.id)
+    sheet = memory.answer_sheet(asked)
+    assert [known.word_of for known in sheet.known] == ["user"]
+    assert "a person said so in answer" in sheet.text
+    assert memory.why(fact.id).fact.confidence[0].because == "it was handed over by a program"

@@ -327,3 +327,17 @@ def test_a_closed_store_says_that_it_is_closed(memory, call):
     memory.close()
     with pytest.raises(StoreUnavailable, match="was closed"):
         call(memory)
+
+
+@pytest.mark.parametrize("days", [9, 200])
+def test_why_names_the_moves_that_wait_for_a_sweep(memory, clock, days):
+    identity = memory.remember("The harbour office opens at nine.", importance=0.6, confidence=0.9).id
+    clock.passes(days=days)
+    coming = memory.forecast(0).moved
+    assert coming
+    told = memory.why(identity)
+    assert all(move.because in told.next_move for move in coming), (told.next_move, coming)
+    assert "waits for a sweep" in told.next_move
+    assert told.next_move in told.summary
+    assert {(m.id, m.because) for m in memory.sweep().moved} == {(m.id, m.because) for m in coming}
+    assert "waits for a sweep" not in memory.why(identity).next_move

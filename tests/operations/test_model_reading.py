@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 import warnings
 
 import pytest
@@ -32,7 +31,7 @@ def fact(quote, subject, predicate, value, *, denied=False):
 
 
 def slow(handler, _):
-    time.sleep(1.5)
+    threading.Event().wait(1.5)  # time.sleep does not wait here
     handler.close_connection = True
 
 
@@ -366,3 +365,48 @@ def test_the_eight_examples_of_the_prompt_teach_nothing_that_is_refused(talking)
         memory._context.model._chat = None
         told(memory, text, session=text)
         assert {f.value for f in memory.facts()} >= set(wanted), text
+
+
+def gone(handler, _):
+    """A server that takes a request and does not answer it."""
+    threading.Event().wait(8)
+    handler.close_connection = True
+
+
+RULED = "Remember, Gai Media prefers Friday deliveries."
+
+
+def test_a_call_with_a_limit_learns_by_rules_where_the_model_does_not_answer(talking):
+    memory, server = talking(gone)
+    with pytest.warns(perdure.ModelWarning, match="within half of the time"):
+        memory.within(3).ingest([{"content": RULED}, {"content": car(0)}], session="s")
+    assert [(f.name, f.shown_value) for f in memory.facts()] == [("Gai Media", "Friday")]
+    assert memory.stats().unread == 2
+    server.replies = [by_message]
+    assert learned(memory).waiting == 0
+    assert paints(memory) == {"paint_0": "red"}
+
+
+@pytest.mark.parametrize("reply", [gone, LOADING])
+def test_a_model_that_is_away_is_left_alone_for_a_minute(talking, clock, reply):
+    memory, server = talking(reply, seconds=0.5)
+    for number in range(6):
+        told(memory, car(number))
+    asked = len(server.asked)
+    assert asked == (1 if reply is gone else 9)  # a server that answers is tried again, at once and by three calls
+    server.replies = [by_message]
+    clock.passes(seconds=59)
+    assert learned(memory).waiting == 6
+    assert len(server.asked) == asked
+    clock.passes(seconds=2)
+    assert learned(memory).waiting == 0
+    assert memory.stats().unread == 0
+
+
+def test_a_model_that_is_still_away_after_the_pause_is_tried_once(talking, clock):
+    memory, server = talking(gone, seconds=0.5)
+    for number in range(4):
+        told(memory, car(number))
+        told(memory, car(number + 4))
+        clock.passes(seconds=61)
+    assert len(server.asked) == 4

@@ -97,3 +97,26 @@ def test_typical_values_count_where_names_are_rather_near_in_meaning(opening, va
     memory.remember("One.", facts=[fact("delivery", "Friday 9 to 5 on the dot")])
     memory.remember("Other.", facts=[fact("dispatch", value)])
     assert bool(questions(memory)) is near
+
+
+class Counting(HashEmbedder):
+    """Counts how often it is asked."""
+
+    asked = 0
+
+    def embed(self, texts, *, purpose):
+        self.asked += 1
+        return super().embed(texts, purpose=purpose)
+
+
+def test_many_facts_of_one_subject_ask_for_their_vectors_together(opening):
+    embedder = Counting()
+    memory = opening(WORDS_ONLY, embedder)
+    counted = []
+    for subject, count in (("Ana", 50), ("Bo", 150)):
+        before = embedder.asked
+        words = [f"{'abcdefghij'[n // 10 % 10]}{'abcdefghij'[n % 10]}{n // 100}" for n in range(count)]
+        claims = [fact(f"her {w} and other parcel delivery day", str(n), subject) for n, w in enumerate(words)]
+        assert len(memory.learn(claims=claims).created) == count
+        counted.append(embedder.asked - before)
+    assert max(counted) <= 12

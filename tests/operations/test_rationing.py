@@ -142,10 +142,23 @@ def test_why_tells_the_place_and_the_day_of_what_waits(crowd, clock):
     ((waits,),) = (held.ids for held in crowd.sweep().held)
     told = crowd.why(waits).next_move
     assert "place 1 of 1" in told
-    assert "at most 20 may be hidden a day, about 2026-01-10" in told
+    assert "at most 20 may be hidden a day, about 2026-01-10; a late sweep makes up for the days without one" in told
     clock.passes(days=1)
     crowd.sweep()
     assert "waited since 2026-01-09 00:00 UTC" in crowd.why(waits).summary
+
+
+def test_why_says_of_every_memory_what_the_forecast_says_of_today(crowd, clock):
+    for days, held in ((8, 1), (1, 0)):  # nothing was swept yet; then what was held may go
+        clock.passes(days=days)
+        coming = crowd.forecast(0).moved
+        gone = {m.id for m in coming if m.move.endswith("archived")}
+        told = {m.id: crowd.why(m.id).next_move for m in crowd.list(limit=50)}
+        assert [m for m in coming if m.because not in told[m.id]] == []
+        assert [i for i in told if i in gone and "held back" in told[i]] == []
+        waiting = [i for i, text in told.items() if "held back by the loss budget: waits at place 1 of 1" in text]
+        assert (len(waiting), gone | set(waiting)) == (held, set(told))
+        assert {m.id for m in crowd.sweep().moved if m.move.endswith("archived")} == gone
 
 
 @pytest.mark.behaviour("G56")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from conftest import budget
 from perdure.stores.cells import CellLists, Cells
-from perdure.stores.codes import BLOCK, Codes, encode, quantize, similarities
+from perdure.stores.codes import BLOCK, Codes, encode, quantize, similarities, telling_bits
 
 
 def random_codes(n, words, seed, values=None):
@@ -332,3 +332,16 @@ def test_lists_hold_each_row_once_however_it_was_appended():
             got = lists.positions(np.array(cells, np.uint16))
             assert got.dtype == np.int64
             assert np.array_equal(np.sort(got), np.flatnonzero(np.isin(assignment[:at], cells)))
+
+
+def test_codes_tell_vectors_apart_by_the_bits_in_which_most_pairs_differ():
+    random = np.random.default_rng(10)
+    rows = random.standard_normal((64, 256)).astype(np.float32)
+    assert 200 < telling_bits(encode(rows)) <= 256
+    assert telling_bits(encode(np.abs(rows))) == 0
+    half = rows.copy()
+    half[:, :192] = np.abs(half[:, :192])
+    assert 45 < telling_bits(encode(half)) < 64
+    some = rows.copy()
+    some[:32] = np.abs(some[:32])  # they cannot be told apart, however many others there are
+    assert telling_bits(encode(some)) == 0

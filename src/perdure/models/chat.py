@@ -28,7 +28,6 @@ _ENDPOINT: Final = Endpoint(
     ModelError,
     _CHECK_SERVER,
     largest=4 * 1024 * 1024,  # a model writes a few kilobytes
-    patient=True,
 )
 _TYPES: Final = ("string", "number", "integer", "boolean", "array", "object")
 _FORM: Final = (
@@ -42,8 +41,8 @@ class ChatModel:
     The schema is sent twice: as ``response_format``, and in words, because some servers ignore the one without a word.
     A server that refuses ``response_format`` or the temperature is asked again without them, and from then on. What the
     model writes is data: nothing of it is run, and nothing but what the schema names is returned. The bearer key in the
-    environment variable ``key_variable`` is read at each call; None sends no key. A timeout is tried again like a busy
-    server, after ``pause`` seconds, then twice that.
+    environment variable ``key_variable`` is read at each call; None sends no key. A busy server is tried again after
+    ``pause`` seconds, then twice that; one that does not answer in time is not.
     """
 
     def __init__(
@@ -85,8 +84,8 @@ class ChatModel:
         Raises:
             InvalidInput: The schema is none that can be checked.
             UnusableReply: The reply does not fit, or the server refuses this text; that is not tried again.
-            ModelError: The key is missing, or the server cannot be reached or refuses. 429, 5xx, timeouts and broken
-                connections are tried twice more.
+            ModelError: The key is missing, or the server cannot be reached or refuses. 429, 5xx and broken connections
+                are tried twice more, unless the server asks for a longer pause than 10 s.
         """
         _check_schema(schema, "schema")
         if schema.get("type") != "object":

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from perdure.models.vectors import text_list, to_vector
 from perdure.models.wordpiece import END, START, WordPiece
+from perdure.records.deadline import seconds_left
 from perdure.records.errors import EmbedderError
 from perdure.records.vector import Space, Vector
 
@@ -38,6 +39,8 @@ MAX_TOKENS = 256
 _BATCH_TEXTS = 8
 _BATCH_TOKENS = 256
 """Limits of one batch. Larger ones are no faster on a CPU, and each thread needs memory for one of them."""
+
+_BETWEEN = 8  # batches of each thread, after which it is looked whether the call's time is over
 
 _REMEDY = 'Run `pip install "perdure[local]"`.'
 
@@ -71,6 +74,9 @@ class LocalEmbedder:
         """Return one vector per text, in the order of the texts.
 
         Text beyond 256 tokens is not seen; lone surrogates are dropped. Queries and documents are embedded alike.
+
+        Raises:
+            DeadlineExceeded: The call's time is over.
         """
         listed = text_list(texts)
         if not listed:
@@ -88,11 +94,16 @@ class LocalEmbedder:
         run = partial(_run, session)
         listed = [[tokens[position] for position in batch] for batch in batches]
         if len(batches) == 1 or self._threads == 1:
-            yield from map(run, listed)
+            for batch in listed:
+                seconds_left()
+                yield run(batch)
             return
-        # The longest first: a long batch that begins last would leave the other threads idle.
         with ThreadPoolExecutor(min(self._threads, len(batches)), "perdure-embedder") as pool:
-            yield from reversed(list(pool.map(run, reversed(listed))))
+            for start in range(0, len(listed), _BETWEEN * self._threads):
+                seconds_left()
+                # The longest first: a long batch that begins last would leave the other threads idle.
+                some = listed[start : start + _BETWEEN * self._threads]
+                yield from reversed(list(pool.map(run, reversed(some))))
 
     def count_tokens(self, text: str) -> int:
         """Return how many tokens the whole text has for this model, without ``[CLS]`` and ``[SEP]``; not cut at 256."""

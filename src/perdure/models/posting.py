@@ -19,7 +19,8 @@ from perdure.records.errors import InvalidInput, PerdureError
 _RETRIES: Final = 2
 _TOO_MANY_REQUESTS: Final = 429
 _FIRST_SERVER_FAULT: Final = 500
-_LONGEST_PAUSE: Final = 10.0  # seconds; a server that asks for a longer pause is asked once more after this one
+_LONGEST_PAUSE: Final = 10.0  # seconds; a server that asks for a longer pause is not asked again in this call
+_HARDLY: Final = 0.01  # seconds that are as good as none
 _PIECE: Final = 64 * 1024
 _THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _MOST_QUOTED: Final = 200  # characters of a server's message that an error repeats
@@ -46,7 +47,6 @@ class Endpoint:
     error: type[PerdureError]  # what every failure is raised as
     remedy: str  # what to do about a server that cannot be reached or answers nonsense
     largest: int  # bytes of a reply; a longer one is refused
-    patient: bool = False  # whether a timeout is tried again
 
 
 class Posting:
@@ -72,7 +72,8 @@ class Posting:
         """Return the body of the server's reply; try again where that can help.
 
         Raises:
-            PerdureError: As the endpoint says: no key, or the server cannot be reached, fails or says too much.
+            PerdureError: As the endpoint says: no key, or the server cannot be reached, fails or says too much. Its
+                cause is a TimeoutError where the server did not answer in time; that is not tried again.
             RefusedError: It answered with another status than 2xx, 429 or 5xx.
         """
         key = self._key()
@@ -87,7 +88,9 @@ class Posting:
             try:
                 return self._exchange(request, key)
             except _PassingError as passing:
-                time.sleep(seconds_left(min(_LONGEST_PAUSE, max(pause, passing.retry_after))) or 0.0)
+                if passing.retry_after > _LONGEST_PAUSE:
+                    raise passing.failure from passing.__cause__
+                time.sleep(seconds_left(max(pause, passing.retry_after)) or 0.0)
                 pause *= 2
         try:
             return self._exchange(request, key)
@@ -126,7 +129,7 @@ class Posting:
         except (OSError, http.client.HTTPException) as error:
             reason = error.reason if isinstance(error, URLError) else error
             if isinstance(reason, TimeoutError):
-                raise self._timed_out() from error
+                raise self._timed_out() from reason
             failure = self._endpoint.error(f"{self.url} cannot be reached: {reason!r}.", remedy=self._endpoint.remedy)
             raise _PassingError(failure) from error
 
@@ -166,11 +169,11 @@ class Posting:
         failure = self._endpoint.error(message, remedy="Check the address, the model's name and the key.")
         return RefusedError(error.code, failure)
 
-    def _timed_out(self) -> Exception:
-        failure = self._endpoint.error(
+    def _timed_out(self) -> PerdureError:
+        seconds_left(least=_HARDLY)  # it may be the call that gave it less time
+        return self._endpoint.error(
             f"{self.url} did not answer within {self._timeout:g} s.", remedy=self._endpoint.remedy
         )
-        return _PassingError(failure) if self._endpoint.patient else failure
 
     def _key(self) -> str:
         """Return the bearer key, or "" if none is wanted."""

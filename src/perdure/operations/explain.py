@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.documents import find_records, successors
-from perdure.operations.lifecycle.sweep import explain_wait
+from perdure.operations.lifecycle.sweep import what_is_due
 from perdure.operations.ports import Context
 from perdure.operations.recall import best_hits, of_then, recall, search_pool
 from perdure.operations.writing import read_record, refuse_damaged
@@ -67,8 +67,7 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     shown = [(inverse_link(k) if (o, k) in incoming else k, o, weight) for k, o, weight in links if o in others]
     shown += [(f"edge: {e.kind}", i, e.weight) for e in edges(ctx, identity) for i in e.members if i != identity]
     history = ctx.store.journal(record.namespace, identity)
-    wait = explain_wait(ctx, record.namespace, identity) if memory.state.held else ""
-    explanation = explain(memory, history, shown, ctx.policy, now, wait=wait)
+    explanation = explain(memory, history, shown, ctx.policy, now, what_is_due(ctx, record.namespace, identity))
     explanation = replace(explanation, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
     return _with_standing(ctx, record, explanation)
 

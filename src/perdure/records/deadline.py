@@ -56,6 +56,27 @@ class within:  # noqa: N801  # a context manager, named as what it does
             _CURRENT.reset(self._token)
 
 
+class until_half:  # noqa: N801  # a context manager, named as what it does
+    """Let what is in the block end when half of the call's time is over: the other half is for what must be done."""
+
+    __slots__ = ("_token",)
+
+    def __init__(self) -> None:
+        self._token: Token[_Deadline | None] | None = None
+
+    def __enter__(self) -> None:
+        """Begin."""
+        outer = _CURRENT.get()
+        if outer is not None:
+            half = outer.seconds / 2
+            self._token = _CURRENT.set(_Deadline(half, outer.until - half, outer.waits, outer.written))
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End."""
+        if self._token is not None:
+            _CURRENT.reset(self._token)
+
+
 _PATIENCE: Final[ContextVar[float]] = ContextVar("patience", default=inf)
 
 

@@ -141,17 +141,21 @@ class GatePolicy:
     """What stops a maintenance plan: the loss budget and the recall gate."""
 
     loss_share: float = protected_key(
-        0.10, "Largest share of a namespace's visible memories that one plan, or the sweeps of one day, may hide.", 0, 1
+        0.10,
+        "Largest share of a namespace's visible memories that one plan may hide, and sweeps for each day; "
+        "a late sweep makes up for the days without one.",
+        0,
+        1,
     )
     loss_share_day: float = protected_key(0.20, "Largest share that all plans of one day may hide together.", 0, 1)
     loss_free_count: int = protected_key(
         20,
-        "Number of memories that may be hidden in a day regardless of the share (for small namespaces).",
+        "Number of memories that may be hidden for each day regardless of the share (for small namespaces).",
         0,
         1_000_000,
     )
     compress_share: float = protected_key(
-        1.0, "Largest share that the sweeps of one day may shorten; the whole text is kept and searched.", 0, 1
+        1.0, "Largest share that sweeps may shorten for each day; the whole text is kept and searched.", 0, 1
     )
     canaries: int = protected_key(
         30, "Past recalls with a useful answer that are repeated before memories are hidden; 0 for none.", 0, 1000

@@ -15,7 +15,7 @@ from perdure.records.policy import Policy
 from perdure.records.report import Entry
 from perdure.rules.lifecycle.moves import explain_moves, next_moves
 from perdure.rules.lifecycle.state_arrays import TASK, Columns, confidence_curve, strength_curve, value_curve
-from perdure.rules.lifecycle.trajectory import replay
+from perdure.rules.lifecycle.trajectory import Trajectory
 
 _HELD_PREFIX: Final = "held back by the "
 _ARCHIVED_BY: Final = {
@@ -45,14 +45,16 @@ def explain(
     links: Sequence[tuple[str, str, float]],
     policy: Policy,
     now: Instant,
-    *,
-    wait: str = "",
+    due: tuple[Trajectory, str],
 ) -> Explanation:
-    """Return the explanation of one memory as read at an instant."""
-    state, parts = memory.state, _parts(memory.state, policy, now)
-    next_move = _hold(state, history, wait) if state.held else _next_move(state, policy, now)
+    """Return the explanation of one memory as read at an instant.
+
+    ``due`` is what a sweep would now make of it, and why the loss budget would hold it.
+    """
+    parts = _parts(memory.state, policy, now)
+    next_move = _hold(*due, history) or _next_move(due[0], policy)
     summary = (
-        f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(state.tier_ms)}; "
+        f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(memory.state.tier_ms)}; "
         f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
         f"Last entry: {_last_reason(history)}. {next_move}"
     )
@@ -136,18 +138,28 @@ def _fading(state: State, policy: Policy) -> str:
     return f"loses {rate:.4%} a day since {since}" + (f", slowed {slowed:.2f} times by access" if slowed > 1 else "")
 
 
-def _hold(state: State, history: Sequence[Entry], wait: str) -> str:
-    """Return what holds a memory back: the loss budget's word of now, or what the journal noted."""
+def _hold(due: Trajectory, wait: str, history: Sequence[Entry]) -> str:
+    """Return what holds a memory back: the loss budget's word of now, or what the journal noted; empty if nothing."""
     noted = [e.because.removeprefix(_HELD_PREFIX) for e in history if e.because.startswith(_HELD_PREFIX)]
-    why = wait or next((n for n in reversed(noted) if not n.startswith("loss budget")), "a safety gate")
+    freed = bool(due.transitions and noted and noted[-1].startswith("loss budget"))
+    if not wait and (freed or not due.before.held):
+        return ""
+    state = due.after if wait else due.before
+    gate = wait or next((n for n in reversed(noted) if not n.startswith("loss budget")), "a safety gate")
     since = f" since {text_of(state.due_ms)}" if state.due_ms is not None else ""
+    first = f"{_waiting_moves(due)} Then: due" if wait and due.transitions else "Next: due"
     return (
-        f"Next: due{since}, held back by the {why}. It is tried again every day; "
+        f"{first}{since}, held back by the {gate}. It is tried again every day; "
         "a sweep that accepts the loss with a reason carries it out at once."
     )
 
 
-def _next_move(state: State, policy: Policy, now: Instant) -> str:
+def _waiting_moves(due: Trajectory) -> str:
+    return f"Next, waits for a sweep: {'; then '.join(step.because for step in due.transitions)}."
+
+
+def _next_move(due: Trajectory, policy: Policy) -> str:
+    state, later = due.before, due.after
     if state.status is not Status.ACTIVE:
         back = "until it is restored" if state.status is Status.ARCHIVED else "unless that is undone"
         return f"Next: nothing; it is {state.status} and stays so {back}."
@@ -155,10 +167,12 @@ def _next_move(state: State, policy: Policy, now: Instant) -> str:
         return "Next: nothing; it is pinned."
     if state.tier is Tier.VAULT:
         return "Next: nothing; memories leave the vault only by hand."
-    later = replay({"": state}, {}, now, policy)[0].after
     columns = Columns.of([later])
     moves = next_moves(columns, policy)
-    if moves.at[0] >= NEVER:
-        return f"Next: nothing; without access it stays in {later.tier}."
-    first = "" if later.tier is state.tier else f"The next sweep moves it to {later.tier}. "
-    return f"{first}Next, without access: {explain_moves(columns, moves, policy)[0]}."
+    if moves.at[0] < NEVER:
+        then = f", without access: {explain_moves(columns, moves, policy)[0]}."
+    else:
+        then = f": nothing; without access it stays in {later.tier}."
+    if not due.transitions:
+        return f"Next{then}"
+    return _waiting_moves(due) + (f" Then{then}" if later.status is Status.ACTIVE else "")

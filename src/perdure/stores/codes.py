@@ -79,6 +79,19 @@ def encode(vectors: Float32s | Int8s) -> Bits:
     return octets.view("<u8").astype(np.uint64, copy=False)
 
 
+def telling_bits(codes: Bits) -> float:
+    """How many bits tell codes apart: twice what nine pairs in ten differ in at least.
+
+    Args:
+        codes: uint64 [n, W], two or more; time and memory grow with the square of n.
+
+    Returns:
+        Some 0.9 d for directions in no order; 0 where a third of the vectors have the same signs.
+    """
+    distances = np.bitwise_count(codes[:, None] ^ codes[None]).sum(axis=2, dtype=np.uint16)
+    return 2.0 * float(np.quantile(distances[np.triu_indices(len(codes), 1)], 0.1))
+
+
 def lengths_of(quantized: Int8s) -> Float32s:
     """Euclidean length of each int8 row, float32 [m]."""
     out = np.empty(len(quantized), np.float32)

@@ -30,7 +30,7 @@ from perdure.knowledge.rules.fact_answers import (
     select_facts,
     with_successors,
 )
-from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text
+from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text, word_of
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
@@ -84,7 +84,8 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
     then = Filters(isolated=True, as_of=filters.as_of, known_at=filters.known_at)
     search = _Search(ctx, namespace, names_of(ctx, namespace), then)
     found = search.gather(query)
-    entries = {f.id: _entry(f, found.quotable(f), found.records) for f in found.shown}
+    words = {f.id: word_of(f.trust, _operations_of(ctx, namespace, f.id)) for f in found.shown if not f.sources}
+    entries = {f.id: _entry(f, found.quotable(f), found.records, words.get(f.id, "")) for f in found.shown}
     rivals = _groups(found.facts)
     against = {i for group in rivals for i in group}
     plain = [f for f in found.facts if f.id not in against]
@@ -240,7 +241,11 @@ def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
     return groups
 
 
-def _entry(f: FactLine, quotable: Sequence[tuple[str, str]], records: Mapping[str, Record]) -> SheetEntry:
+def _operations_of(ctx: Context, namespace: str, identity: str) -> set[str]:
+    return {entry.operation for entry in ctx.store.journal(namespace, identity)}
+
+
+def _entry(f: FactLine, quotable: Sequence[tuple[str, str]], records: Mapping[str, Record], word_of: str) -> SheetEntry:
     told_as_past = f.state == FactState.SUPERSEDED and f.believed_from == f.believed_to and not f.superseded_by
     only_end = f.valid_from == f.valid_to and _day(f.valid_to) < _day(f.believed_from)
     return SheetEntry(
@@ -256,7 +261,7 @@ def _entry(f: FactLine, quotable: Sequence[tuple[str, str]], records: Mapping[st
         replaced_by=f.superseded_by,
         question=f.question,
         unconfirmed_since=f.unconfirmed_since,
-        word_of="" if f.sources else f.trust,
+        word_of=word_of,
     )
 
 

@@ -46,6 +46,7 @@ from perdure.knowledge.rules.given_claims import (
 )
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import related_memory
+from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
@@ -99,12 +100,13 @@ class _Taker:
 
     def take(self) -> None:
         """Decide about each claim, then about what rested on what was replaced."""
-        claims = self._resolve_subjects()
+        claims, before = self._resolve_subjects(), len(self.writer.tally.created)
         self._read_ahead(claims)
         for each in claims:
+            seconds_left()
             self._take(each)
         ReplacedMemories(self.writer, self.handed, self.gone).settle()
-        ask_about_near(self.work, self.writer.tally.created)
+        ask_about_near(self.work, [*self.writer.tally.created][before:])
         if self.handed.memory is not None:
             self._mention(claims)
 

@@ -23,7 +23,8 @@ from perdure.knowledge.rules.predicate_registry import (
 )
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
-from perdure.records.errors import NotFound, PerdureError
+from perdure.records.deadline import seconds_left
+from perdure.records.errors import DeadlineExceeded, NotFound, PerdureError
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Record, Scope, Shelf, Status
 from perdure.records.outcome import Outcome
@@ -35,6 +36,7 @@ from perdure.rules.lifecycle.signals import memory_items
 OPEN: Final = 3  # so many questions about names are open at a time
 _LAST: Final = 200  # so many of the last facts of an entity are looked at for other names
 _MOST_VECTORS: Final = 10_000  # vectors of names that are kept
+_TOGETHER: Final = 50  # facts whose names are compared with their values' vectors at once
 _SUBJECTS: Final = 20  # entities of one operation whose names are compared
 _ROUNDING: Final = 1e-6
 
@@ -58,9 +60,15 @@ def ask_about_near(work: FactSession, created: Iterable[str]) -> None:
     registry = resources(ctx).predicates
     beside = {f.id: [o for o in stored.get(f.subject, ()) if comparable(f, o, registry)] for f in new}
     _vectors(ctx, [readable_name(o.predicate) for f in new if beside[f.id] for o in (f, *beside[f.id])])
-    for fact in new:
+    for number, fact in enumerate(new):
+        if room <= 0:
+            break
+        seconds_left()
+        if number % _TOGETHER == 0:
+            some = new[number : number + _TOGETHER]
+            _vectors(ctx, [text for f in some for o in beside[f.id] for text in _valued_names(ctx, f, o)])
         others = [o for o in beside[fact.id] if frozenset((o.predicate, fact.predicate)) not in pairs]
-        if room > 0 and (found := nearest_fact(ctx, fact, others)) is not None:
+        if (found := nearest_fact(ctx, fact, others)) is not None:
             pair = new_pair(fact, *found, work.now, registry)
             pairs[pair.key] = pair
             work.lessons.put(pair.document(), f"the names are alike: {found[1]:.2f}")
@@ -82,12 +90,31 @@ def _meaning_nearness(ctx: Context, fact: Fact, other: Fact, vectors: Mapping[st
     if not all(name in vectors for name in names):
         return 0.0
     by_name = cosine(vectors[names[0]], vectors[names[1]])
-    if by_name >= least or by_name < 2 * least - 1:
+    if not _is_unsure(by_name, least):
         return by_name if by_name >= least else 0.0
-    valued = [f"{name}: {f.shown_value}" for name, f in zip(names, (fact, other), strict=True)]
+    valued = [_valued(fact), _valued(other)]
     found = _vectors(ctx, valued)
     mean = (by_name + cosine(*(found[text] for text in valued))) / 2 if found else 0.0
     return mean if mean >= least else 0.0
+
+
+def _is_unsure(by_name: float, least: float) -> bool:
+    """Whether two names are neither near enough nor too far for their values to decide."""
+    return 2 * least - 1 <= by_name < least
+
+
+def _valued(fact: Fact) -> str:
+    return f"{readable_name(fact.predicate)}: {fact.shown_value}"
+
+
+def _valued_names(ctx: Context, fact: Fact, other: Fact) -> tuple[str, ...]:
+    """Return names with values whose vectors will be asked for, where those of the names are known."""
+    space, known = ctx.embedder.space.name if ctx.embedder is not None else "", resources(ctx).directions
+    vectors = [known.get((space, readable_name(f.predicate))) for f in (fact, other)]
+    if vectors[0] is None or vectors[1] is None:
+        return ()
+    unsure = _is_unsure(cosine(vectors[0], vectors[1]), ctx.policy.knowledge.synonym_at - _ROUNDING)
+    return (_valued(fact), _valued(other)) if unsure else ()
 
 
 def _is_open(work: FactSession, pair: SynonymPair) -> bool:
@@ -110,7 +137,7 @@ def _facts_about(work: FactSession, subject: str) -> list[Fact]:
     states = {i: state for i, (state, _) in work.ctx.store.states(place, ids).items()} if ids else {}
     states |= {i: work.states[i] for i in work.facts}
     found |= {i: f for i, f in work.facts.items() if f.subject == subject}
-    seen = [i for i in sorted(found) if i in states]
+    seen = [i for i in sorted(found) if i in states][-_LAST:]
     return [found[i] for i in seen if (states[i].status, states[i].scope) == (Status.ACTIVE, Scope.LONG_TERM)]
 
 
@@ -123,6 +150,8 @@ def _vectors(ctx: Context, texts: Iterable[str]) -> dict[str, Vector]:
     missing = [text for text in distinct if (space, text) not in known]
     try:
         vectors: Sequence[Vector] = ctx.embedder.embed(missing, purpose="document") if missing else []
+    except DeadlineExceeded:
+        raise
     except PerdureError as error:
         ctx.warn(f"Nobody is asked which predicates are the same: {error}")
         return {}

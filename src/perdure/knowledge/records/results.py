@@ -222,7 +222,8 @@ class SheetEntry:
     sources: tuple[SheetQuote, ...] = ()  # where it was said, oldest first; what is not in view is not quoted
     replaced_by: tuple[str, ...] = ()  # the facts that stand in its place
     question: str = ""  # what to ask a person, if it is ageing
-    word_of: str = ""  # whose word a fact is that no message says: user for a person's answer, authority
+    # whose word a fact is that no message says: user for a person's answer, program for what was handed over, authority
+    word_of: str = ""
     unconfirmed_since: str = ""  # of what nobody has confirmed for long the day on which somebody last did
 
 

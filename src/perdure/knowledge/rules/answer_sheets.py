@@ -108,10 +108,17 @@ def _outdated_line(s: SheetEntry) -> str:
     return f"- {on_one_line(s.says, _LONGEST)} ({s.state}: {true}{retired}{by}) [{short_id(s.id)}]{_source_lines(s)}"
 
 
+_WORDS_OF: Final = {
+    "authority": "an authority has it",
+    "user": "a person said so in answer",
+    "program": "handed over by a program",
+}
+
+
 def _source_lines(s: SheetEntry) -> str:
-    """Return where something was said; what a person or an authority put right stands in no message."""
+    """Return where something was said; what a person, a program or an authority said stands in no message."""
     if s.word_of:
-        return f"\n  {'an authority has it' if s.word_of == 'authority' else 'a person said so in answer'}"
+        return f"\n  {_WORDS_OF[s.word_of]}"
     sources = s.sources
     if not sources:
         return "\n  none of its sources is in view"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_records import FactState, describe_origin, state_of
+from perdure.knowledge.rules.fact_records import FactState, describe_origin, state_of, word_of
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Document, MemoryItem, Record, State, Tier
 from perdure.records.outcome import Checked, Clash, FactReasons, Said, Surer
@@ -39,17 +39,20 @@ def explain_fact(
     now: Instant,
 ) -> FactReasons:
     """Return why a fact is as it is."""
+    history = tuple(history)
+    word = "" if fact.sources else word_of(fact.trust.value, (e.operation for e in history[:1]))
+    origin = describe_origin(fact.learned, word)
     return FactReasons(
         says=memory.content,
         state=state_of(memory.state, policy, now).value,
-        learned=describe_origin(fact.learned),
+        learned=origin,
         trust=fact.trust.value,
         valid_from=_when(fact.valid_from),
         valid_to=_when(fact.valid_to),
         believed_from=text_of(memory.state.recorded_ms),
         believed_to=_when(believed_until(fact, memory.state)),
         sources=tuple(_sources(fact, sources)),
-        confidence=tuple(_confidence_changes(memory.id, history, f"it {describe_origin(fact.learned)}")),
+        confidence=tuple(_confidence_changes(memory.id, history, f"it {origin}")),
         conflicts=tuple(
             _conflict(memory.id, d) for d in sorted(conflicts, key=lambda d: (d.data["at_ms"], d.id, d.name))
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -142,6 +142,8 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
 
 
 _WORDS: Final = language("en").words
+_ANSWERS: Final = frozenset({"correct", "confirm", "both"})  # operations by which a person says that something is true
+_PROGRAM: Final = "program"
 IMPORTANCE: Final = 0.6  # of a fact: that of a statement
 ACTS: Final = (
     _WORDS["habits"]
@@ -197,8 +199,20 @@ def link_change(kind: str, source: str, target: str, because: str) -> Change:
     return Change(Target.LINK, source, None, {"kind": kind, "other": target, "weight": 1.0}, because)
 
 
-def describe_origin(learned: Learned) -> str:
-    """Return how a fact was learned, for people."""
+def word_of(trust: str, operations: Iterable[str]) -> str:
+    """Return whose word a fact is that no message says: authority, user for a person's answer, else program.
+
+    ``operations`` are those that have changed its memory.
+    """
+    if trust == Trust.AUTHORITY.value:
+        return trust
+    return Trust.USER.value if _ANSWERS.intersection(operations) else _PROGRAM
+
+
+def describe_origin(learned: Learned, word: str = "") -> str:
+    """Return how a fact was learned, for people; ``word`` is whose it is where no message says it."""
+    if word == _PROGRAM:
+        return "was handed over by a program"
     return {
         Learned.EXPLICIT: "was asked to be remembered",
         Learned.PREFERENCE: "was stated as a preference",

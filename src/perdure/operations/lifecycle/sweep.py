@@ -156,10 +156,23 @@ def _replay_ration(ctx: Context, place: str, sharing: Rationing) -> list[Traject
     return replay(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
 
 
-def explain_wait(ctx: Context, place: str, identity: str) -> str:
-    """Return why the loss budget holds a memory back now; empty if it does not."""
-    wait = waits(ctx, place).get(identity)
-    return "" if wait is None else wait.why(ctx.clock())
+def what_is_due(ctx: Context, place: str, identity: str) -> tuple[Trajectory, str]:
+    """Return what a sweep would now make of one memory, and why the loss budget would hold it; empty if it would not.
+
+    The recall gate is not asked: it looks at plans.
+    """
+    now = ctx.clock()
+    states, _, accesses = _read(ctx, place, [identity], now)
+    (found,) = replay(states, accesses, now, ctx.policy, _openings(ctx, now, Ration(), states, anew=False))
+    if not _loses(found):
+        return found, ""
+    policy = dict(ctx.store.due_namespaces(now, ctx.policy.life)).get(place, ctx.policy.life)
+    anew = _differs(policy, ctx)
+    ration = _ration(ctx, place, now, now, anew=anew)
+    played = replay(states, accesses, now, ctx.policy, _openings(ctx, now, ration, states, anew=anew))
+    wait = ration.waits.get(identity)
+    by_rule = replace(ctx, model=None)  # looking at a memory asks no language model
+    return shorten(by_rule, place, played, now)[0][0], "" if wait is None else wait.why(now)
 
 
 def waits(ctx: Context, place: str) -> Mapping[str, Wait]:

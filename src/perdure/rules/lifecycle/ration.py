@@ -23,6 +23,7 @@ from perdure.rules.lifecycle.state_arrays import Columns
 from perdure.rules.lifecycle.trajectory import FAR, Accesses, Opening, Transition, replay
 
 _NEVER: Final = "none may go under this policy"
+_MISSED: Final = "; a late sweep makes up for the days without one"
 _ROUNDING: Final = 1e-9
 
 
@@ -42,7 +43,7 @@ class Wait:
         when = f"about {text_of(now - now % DAY_MS + self.days * DAY_MS)[:10]}" if self.allowed else _NEVER
         return (
             f"loss budget: waits at place {self.place} of {self.waiting}, at most {self.allowed} "
-            f"may be {verb} a day, {when}"
+            f"may be {verb} a day, {when}{_MISSED}"
         )
 
     @property

@@ -85,7 +85,7 @@ class SqliteSearch(Search):
         if self.index is None:
             return {}
         wide, cells = self.policy.rescored, self.policy.cells_above
-        positions = self.index.nearest(vector, wide, filters, cells_above=cells, among=among)
+        positions = self.index.nearest(self.session, vector, wide, filters, cells_above=cells, among=among)
         rows, slots = self.index.slots_at(self.session, positions)
         cosine = self.index.resident.similarities(vector, slots)
         best = np.argsort(-cosine, kind="stable")[:most]

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from perdure.records.instant import Instant
 from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
-from perdure.stores.codes import Codes, encode
+from perdure.stores.codes import Codes, encode, telling_bits
+from perdure.stores.shortlist import Mask
 from perdure.stores.sketches import FITTED, Sketches
 from perdure.stores.sqlite.attributes import (
     GONE,
@@ -39,6 +40,9 @@ SAMPLE: Final = 100_000
 _FEWEST_SKETCHED: Final = 1024  # vectors from which sketches pay
 _MOST_SKETCHED: Final = 1 << 18  # vectors: their sketches are 16 MB
 _OUTGROWN: Final = 4  # so many times the vectors by which directions were chosen
+_JUDGED: Final = 64  # codes by which it is judged whether codes tell vectors apart
+_LEAST_BITS: Final = 48
+_LEAST_SHARE: Final = 1 / 8  # of all bits
 NEVER: Final = 2**62  # later than all instants: of a row that is gone
 Positions = NDArray[np.int64]
 
@@ -61,6 +65,8 @@ class SearchIndex:
         self.holding: dict[str, Positions | None] = {}
         """Name -> the rows whose words hold it, as of the version; a search fills it."""
         self._sketches: Sketches | None = None
+        self._telling, self._judged_at = True, 0
+        """Whether codes tell vectors apart, and how many vectors there were when that was judged."""
         self._sketched_first = 0
         """How many vectors there were when the directions of sketches were chosen."""
 
@@ -218,6 +224,7 @@ class SearchIndex:
 
     def nearest(
         self,
+        session: Session,
         query: NDArray[np.float32],
         count: int,
         filters: Filters,
@@ -228,21 +235,48 @@ class SearchIndex:
         """Return the positions of likely neighbours that pass the filters, nearest first by Hamming distance.
 
         ``filters`` are those that attributes decide; tags may let a few too many through. From ``cells_above`` vectors
-        on the search goes by cells. ``among`` are rows of the file.
+        on the search goes by cells. ``among`` are rows of the file. Where codes do not tell vectors apart, the vectors
+        themselves are compared.
         """
         mask = self.attributes.mask(filters)
-        code = encode(query[None, :])[0]
         if among is not None:
             inside = self.positions(among)
-            return self.codes.nearest_among(code, np.sort(inside[inside >= 0]), count, mask=mask)
-        if self.cells is None or self.lists is None or len(self) < cells_above:
-            return self.codes.nearest(code, count, mask=mask)
-        inside = self.lists.positions(self.cells.probe(query))
-        tail = np.arange(len(self.lists), len(self), dtype=np.int64)
-        near = self.codes.nearest_among(code, np.concatenate([inside, tail]), count, mask=mask)
-        if len(near) < count and mask is not None:  # a narrow filter: the probed cells do not hold enough of it
-            return self.codes.nearest(code, count, mask=mask)
-        return near
+            return self._nearest_among(session, query, count, np.sort(inside[inside >= 0]), mask)
+        if self.cells is not None and self.lists is not None and len(self) >= cells_above:
+            inside = self.lists.positions(self.cells.probe(query))
+            tail = np.arange(len(self.lists), len(self), dtype=np.int64)
+            near = self._nearest_among(session, query, count, np.concatenate([inside, tail]), mask)
+            if len(near) == count or mask is None:
+                return near  # else a narrow filter: the probed cells do not hold enough of it
+        if len(self) > count and not self._has_telling_codes():
+            return self._nearest_among(session, query, count, np.arange(len(self)), mask)
+        return self.codes.nearest(encode(query[None, :])[0], count, mask=mask)
+
+    def _nearest_among(
+        self, session: Session, query: NDArray[np.float32], count: int, positions: Positions, mask: Mask | None
+    ) -> Positions:
+        if len(positions) <= count or self._has_telling_codes():
+            return self.codes.nearest_among(encode(query[None, :])[0], positions, count, mask=mask)
+        if mask is not None:
+            positions = positions[mask[positions]]
+        cosine = np.empty(len(positions), np.float32)
+        for start in range(0, len(positions), SEGMENT):
+            some = positions[start : start + SEGMENT]
+            slots = self.resident.slots(session, self._rows[some], some)
+            found = self.resident.similarities(query, slots)
+            cosine[start : start + SEGMENT] = np.where(slots >= 0, found, np.float32(-2.0))
+        return positions[np.argsort(-cosine, kind="stable")[:count]]
+
+    def _has_telling_codes(self) -> bool:
+        """Whether codes tell vectors apart: not where most of their bits are alike, as of vectors without signs.
+
+        It is judged by some of them, anew when there are a quarter more.
+        """
+        if len(self) > self._judged_at + self._judged_at // 4:
+            sample = np.linspace(0, len(self) - 1, min(len(self), _JUDGED)).astype(np.int64)
+            bits = telling_bits(self.codes.take(sample))
+            self._telling, self._judged_at = bits >= max(_LEAST_BITS, _LEAST_SHARE * self.dimensions), len(self)
+        return self._telling
 
     def nearest_of_each(
         self, session: Session, queries: NDArray[np.float32], count: int, *, cells_above: int
@@ -250,7 +284,7 @@ class SearchIndex:
         """Return for each query, float32 [q, d], what ``nearest`` does without a filter; of many by their sketches."""
         by_cells = self.cells is not None and len(self) >= cells_above
         if len(queries) < _MANY or by_cells or not max(_FEWEST_SKETCHED, 2 * count) <= len(self) <= _MOST_SKETCHED:
-            return [self.nearest(query, count, Filters(), cells_above=cells_above) for query in queries]
+            return [self.nearest(session, query, count, Filters(), cells_above=cells_above) for query in queries]
         return list(self._build_sketches(session).likely(queries, self.attributes.mask(Filters())))
 
     def _build_sketches(self, session: Session) -> Sketches:
