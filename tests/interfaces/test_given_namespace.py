@@ -89,7 +89,7 @@ def test_a_server_refuses_ids_of_another_project_and_says_where_they_are(place):
             answer = await client.call_tool(tool, arguments)
             assert answer.is_error, (tool, arguments)
             assert "'sensorbox'" in answer.content[0].text, answer.content[0].text
-            assert "perdure --namespace sensorbox" in answer.content[0].text
+            assert "--namespace sensorbox acts there" in answer.content[0].text
 
     in_server("shop front", story, "--profile", "full")
     assert contents("sensorbox") == [BOOT]

@@ -116,6 +116,7 @@ def known(alice):
         "op": op,
         "operation": op,
         "operations": [op],
+        "without": [],
         "place": 0,
         "row": 1,
         "rows": [1, 2, 3],

@@ -43,7 +43,7 @@ def test_it_says_the_same_as_before(old, clock):
     with opened(old, POLICY, clock) as memory:
         assert {i: plain(memory.history(i)) for i in TOLD["history"]} == TOLD["history"]
         assert plain([memory.get(m["id"]) for m in TOLD["memories"]]) == TOLD["memories"]
-        assert plain(memory.history(limit=1000)) == TOLD["operations"]
+        assert plain(memory.history(limit=1000, notes=True)) == TOLD["operations"]
         assert sorted(f.value for f in memory.facts()) == TOLD["facts"]
         assert [h.memory.id for h in memory.recall("harbour port", touch=False).hits] == TOLD["recall"]
         assert memory.check(full=True) == []
@@ -90,7 +90,7 @@ perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}).list()
     with closing(apsw.Connection(str(old))) as connection:
         assert connection.pragma("user_version") == 7
     with opened(old, POLICY, clock) as memory:
-        assert plain(memory.history(limit=1000)) == TOLD["operations"]
+        assert plain(memory.history(limit=1000, notes=True)) == TOLD["operations"]
         assert memory.check(full=True) == []
 
 

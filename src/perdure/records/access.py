@@ -57,7 +57,7 @@ class Grant:
         """Return the refusal of what lies in another namespace than the one that was given."""
         return NotAllowed(
             f"{what}; what was started with the namespace {self.pattern!r} acts there only.",
-            remedy=f"In a terminal, `perdure --namespace {shlex.quote(namespace)}` acts there.",
+            remedy=f"In a terminal, a command with --namespace {shlex.quote(namespace)} acts there.",
         )
 
     def includes(self, other: Grant) -> bool:

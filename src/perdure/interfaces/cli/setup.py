@@ -230,13 +230,16 @@ def project(
     if reset and name is not None:
         raise InvalidInput("--reset cannot be combined with a namespace.", remedy="Use one of them.")
     folder = project_folder(None)
-    if name is not None:
-        write_project_record(ProjectRecord(str(folder), checked_namespace(name), chosen=True))
-    elif reset:
-        write_project_record(ProjectRecord(str(folder), name_of_folder(folder), chosen=False))
+    if name is not None or reset:
+        place = name_of_folder(folder) if name is None else checked_namespace(name)
+        write_project_record(ProjectRecord(str(folder), place, chosen=name is not None))
+    _show_project(call, folder, is_new=name is not None or reset)
+
+
+def _show_project(call: Call, folder: Path, *, is_new: bool) -> None:
     place = project_namespace(None)
     data = {"folder": str(folder), "namespace": place, "chosen": place != name_of_folder(folder)}
-    end = " A running server and session take it up when they start anew." if name is not None or reset else ""
+    end = " Running servers and sessions take it up when they start anew." if is_new else ""
     call.answer(data, Line((Foreign(str(folder)), " stands for the namespace ", Foreign(place), f".{end}")))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
 from hashlib import sha256
 from typing import Final
 
@@ -12,7 +10,7 @@ from perdure.records.errors import PerdureError
 from perdure.rules.escaping import terminal_line
 from perdure.user_folders import data_folder
 
-_KEPT_SECONDS: Final = 7 * 86_400.0  # how long it is known that a session was told
+_KEPT: Final = 200  # sessions of which it is known that they were told, the newest
 
 
 def failed_answer(event: str, text: str, problem: str) -> str:
@@ -42,11 +40,9 @@ def _note(session: str) -> bool:
     try:
         folder = data_folder() / "told"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for old in folder.iterdir():
-            with suppress(OSError):
-                if old.stat().st_mtime < time.time() - _KEPT_SECONDS:
-                    old.unlink()
         (folder / name).touch(exist_ok=False)
+        for old in sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)[:-_KEPT]:
+            old.unlink(missing_ok=True)
     except (OSError, PerdureError):
         return False
     return True
