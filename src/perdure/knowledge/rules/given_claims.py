@@ -87,8 +87,8 @@ def predicate_name(words: str, predicates: Predicates) -> str:
 def called_as(words: str, predicate: str, predicates: Registry) -> str:
     """Return the words by which a predicate is shown: those that were handed over.
 
-    Empty where its name is shown: of one that the table knows under other words, that others are said to be the same as, or a verb, which
-    questions put into other forms ("eats", "does not eat").
+    Empty where its name is shown: of one that the table knows under other words, that others are said to be the same
+    as, or a verb, which questions put into other forms ("eats", "does not eat").
     """
     shown = " ".join(words.replace("_", " ").split())
     first = shown.partition(" ")[0]
