@@ -27,6 +27,7 @@ ALIKE: Final = 0.65
 """From this cosine on, two statements with other numbers are about one thing (rules/presentation.py)."""
 _ABOUT_ONE_THING: Final = 0.5  # so alike, or with another word in common, two texts with one value are about the same
 _COMMON: Final = 2  # so many words in common at least
+_LATEST: Final = 3  # so many of the later ones about the same thing are named
 _COMPARED: Final = 400  # so many of the latest statements are compared word by word
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 _SILENT: Final = (Sort.QUESTION, Sort.SMALL_TALK)
@@ -45,7 +46,7 @@ class OlderStatements:
     # memory -> where it names values that earlier ones have, in characters: without them it says what holds
     left_out: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     corrected: dict[str, str] = field(default_factory=dict)  # memory -> the latest that names its value as replaced
-    # memory -> the later ones about the same thing that say otherwise, or, of notes, are alike: none is shown alone
+    # memory -> the latest about the same thing that say otherwise, or, of notes, are alike: without one it is not shown
     newer: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -63,20 +64,22 @@ def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) ->
     ids, corrected = [m.id for m in messages], over.copy()
     alike = np.zeros_like(over) if rows is None else np.tril(rows @ rows.T >= ALIKE, -1)
     about = _about_one_thing(messages, words, alike)
-    differing = _saying_otherwise(messages, about)
-    others = differing & _comparable(messages)
     said = np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)
+    notes_alike = alike & ~said[:, None] & ~said
+    differing = _saying_otherwise(messages, about & ~notes_alike)
+    others = differing & _comparable(messages)
     over |= others & said  # notes stay
     brief = np.array([len(m.content) <= LONGEST_LINE for m in messages], np.bool_)
     told = np.array([m.state.created_ms for m in messages], np.int64)
-    newer = (corrected | differing | (alike & ~said[:, None] & ~said)) & (told[:, None] > told)
+    newer = (corrected | differing | notes_alike) & (told[:, None] > told)
+    newer = np.ascontiguousarray(newer.T)  # [earlier, later]
     return OlderStatements(
         ids,
         (over | others) & brief[:, None],
         {ids[at] for at in np.flatnonzero(over.any(axis=0))},
         left_out,
         {ids[earlier]: ids[later] for later, earlier in np.argwhere(corrected).tolist()},
-        {ids[at]: [ids[later] for later in np.flatnonzero(newer[:, at])] for at in np.flatnonzero(newer.any(axis=0))},
+        {ids[at]: [ids[i] for i in np.flatnonzero(newer[at])[-_LATEST:]] for at in np.flatnonzero(newer.any(axis=1))},
     )
 
 
