@@ -35,6 +35,7 @@ from perdure.records.errors import (
     QuotaExceeded,
     SpaceMismatch,
     StoreBusy,
+    StoreClosed,
     StoreDamaged,
     StoreDenied,
     StoreError,
@@ -165,4 +166,4 @@ __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
 __all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
 __all__ += ["MemoryErased", "TooManyCalls", "UncountedWarning"]
 __all__ += ["DamageWarning", "IncompleteWarning", "LeaseLost", "NodeUnavailable", "QuotaExceeded", "StoreDenied"]
-__all__ += ["StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError"]
+__all__ += ["StoreClosed", "StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError"]

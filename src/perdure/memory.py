@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+from perdure.records.errors import InvalidInput, shown_value
 from perdure.records.instant import Instant, from_instant
 from perdure.rules.learning_hint import untaught
 from perdure.rules.validation.values import checked_id, checked_seconds
-from perdure.verbs.checks import check_role, translate_damage
+from perdure.verbs.checks import check_role, checked_arguments, translate_damage
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
-from perdure.verbs.declaration import lazy_modules
+from perdure.verbs.declaration import VERBS, lazy_modules
 from perdure.verbs.facts import FactVerbs
 from perdure.verbs.maintaining import MaintainingVerbs
 from perdure.verbs.recalling import RecallingVerbs
@@ -66,6 +67,9 @@ else:
     )
     (sweep,) = lazy_modules("perdure.operations.lifecycle", "sweep")
     (policy_check,) = lazy_modules("perdure.rules", "policy_check")
+
+
+T = TypeVar("T")
 
 
 class Memory(
@@ -120,7 +124,7 @@ class Memory(
             NotFound: It is too short to be an id and fits none.
         """
         with translate_damage(self):
-            return identify.resolve_id(self._context, text, refers)
+            return identify.resolve_id(self._context, checked_id(text, refers), refers)
 
     def operation(self, identity: str) -> Operation | None:
         """Return an operation of the journal by its id or a short form of it; None where there is none.
@@ -137,18 +141,25 @@ class Memory(
         What lies in other namespaces is not found, by id neither. Closing it closes nothing. With
         ``Grant.of_namespace`` it is confined to a namespace; what lies in others is refused with where it is.
         """
+<<<<<<< HEAD
         store = cast("Store", confined_store.ConfinedStore(self._context.store, grant))
         copies = None if grant.is_token else self._context.open_copy
         return Memory(replace(self._context, store=store, grant=grant, previews={}, crowded={}, open_copy=copies))
+=======
+        confined = confined_store.ConfinedStore(self._context.store, _of_type(grant, "grant", "Grant"))
+        store = cast("Store", confined)
+        return Memory(replace(self._context, store=store, grant=grant, previews={}, crowded={}, open_copy=None))
+>>>>>>> api
 
     def superseded_facts(self, operation: Operation) -> list[RelatedMemory]:
         """Return the facts that an operation superseded and that are so still, with their first words."""
         with translate_damage(self):
-            return changed_memories.superseded_facts(self._context, operation)
+            return changed_memories.superseded_facts(self._context, _of_type(operation, "operation", "Operation"))
 
     def memories_of(self, operation: Operation) -> tuple[RelatedMemory, ...]:
         """Return up to three memories that an operation has changed and that are there, with their first words."""
         store = self._context.store
+        _of_type(operation, "operation", "Operation")
         with translate_damage(self):
             changes = store.changes(operation.namespace, operation.id)
             return changed_memories.memories_of(self._context, operation, changes)
@@ -198,18 +209,23 @@ class Memory(
 
         Args:
             policy: The other policy's sections, as in perdure.toml.
-            days: How many days to look ahead.
+            days: How many days to look ahead, as for ``forecast``.
             namespace: The namespace.
 
         Raises:
+            InvalidInput: An argument is refused.
             PolicyError: The policy has faults; all are listed.
         """
+        context = self._context
+        if not isinstance(policy, Mapping):
+            raise InvalidInput("policy must be a dict.", remedy="Pass the sections of perdure.toml as a dict.")
+        checked = checked_arguments(VERBS["forecast"], self, (), {"days": days, "namespace": namespace})
         other = policy_check.policy_from(policy)
-        return sweep.forecast(replace(self._context, policy=other), days, namespace)
+        return sweep.forecast(replace(context, policy=other), checked["days"], checked["namespace"])
 
     def recognize(self, secret: str) -> Grant | None:
         """Return what the token with a secret allows; None for an invalid one."""
-        row = tokens.recognize(self._context, secret)
+        row = tokens.recognize(self._context, _of_type(secret, "secret", "str"))
         return None if row is None else row.grant
 
     def log_in(self, secret: str, seconds: int) -> str | None:
@@ -309,3 +325,10 @@ class Memory(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _of_type(value: T, name: str, kind: str) -> T:
+    """Return a value of a type, which is told by its name: importing it for that would cost time at the start."""
+    if type(value).__name__ != kind:
+        raise InvalidInput(f"{name} must be of type {kind}, not {shown_value(value)}.", remedy="Pass one of that type.")
+    return value

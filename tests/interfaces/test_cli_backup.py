@@ -161,3 +161,15 @@ def test_what_is_said_to_a_person(folder):
     done = subprocess.run(line, capture_output=True, check=True, timeout=120, env=environment, cwd=folder)
     assert "Restored 5 memories to " in done.stdout.decode()
     assert "a.db.before-restore" in done.stdout.decode().replace("\n", "")
+
+
+def test_what_is_refused_leaves_no_store_and_a_missing_backup_is_named_first(folder):
+    (folder / "notes.txt").write_text("hello\n")
+    before = sorted(p.name for p in folder.iterdir())
+    done = CliRunner().invoke(cli.app, ["import", "notes.txt", "--store", "new.db"], prog_name="perdure")
+    assert done.exit_code == 1
+    assert "is not JSON" in done.stderr
+    assert sorted(p.name for p in folder.iterdir()) == before
+    done = CliRunner().invoke(cli.app, ["restore-backup", "missing.db", "--store", "a.db"], prog_name="perdure")
+    assert "missing.db" in done.stderr
+    assert "--force" not in done.stderr

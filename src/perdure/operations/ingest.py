@@ -26,6 +26,7 @@ from perdure.rules.source_trust import speaker_of, trust_of, with_trust
 from perdure.rules.usage_detection import REPLYING, only_repeats
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import values
+from perdure.rules.validation.refusals import Refusals
 from perdure.rules.worth import asks, sort_of
 
 PART: Final = 1000
@@ -73,26 +74,37 @@ def ingest(
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")
     messages = list(messages) if iter(messages) is messages else messages
-    checking, parts, later = _Drafting(ctx, session, scope), _parts(messages), Counter[str | None]()
+    refusals = Refusals(end="Nothing was stored.")
+    checking, later = _Drafting(ctx, session, scope, refusals), Counter[str | None]()
+    parts = _parts(messages, refusals)
     first_part = checking.take(next(parts, []), later)
     for part in parts:
         checking.take(part, later)
-        later.update(m.session or checking.session for m in part)
+        later.update(m.session or checking.session for _, m in part)
+    refusals.check()
     place = _Place(namespace, shown, embed, progress)
     if not later:
         result = _store(ctx, first_part, place)
     else:
-        result = _store_parts(ctx, _Drafting(ctx, session, scope), messages, later, place, checking.position)
+        drafting = _Drafting(ctx, session, scope, refusals)
+        result = _store_parts(ctx, drafting, _parts(messages, refusals), later, place, checking.position)
     learnt = ctx.extension.learn(ctx, namespace, result.sessions)  # what an interrupted run left, too
     return replace(result, operations=(*result.operations, *learnt))
 
 
-def _parts(messages: Iterable[Message | Mapping[str, Any]]) -> Iterator[list[Message]]:
-    part: list[Message] = []
+Numbered = tuple[int, Message]  # a message after its place in the list, from 1
+
+
+def _parts(messages: Iterable[Message | Mapping[str, Any]], refusals: Refusals) -> Iterator[list[Numbered]]:
+    part: list[Numbered] = []
     size = 0
     for position, item in enumerate(messages, 1):
-        part.append(_message(item, position))
-        size += len(str(part[-1].content))  # what a caller gave is checked later
+        try:
+            part.append((position, _message(item, position)))
+        except InvalidInput as error:
+            refusals.add(error)
+            continue
+        size += len(str(part[-1][1].content))  # what a caller gave is checked later
         if len(part) == PART or size > PART_SIZE:
             yield part
             part, size = [], 0
@@ -103,16 +115,16 @@ def _parts(messages: Iterable[Message | Mapping[str, Any]]) -> Iterator[list[Mes
 def _store_parts(
     ctx: Context,
     drafting: _Drafting,
-    messages: Iterable[Message | Mapping[str, Any]],
+    parts: Iterable[list[Numbered]],
     later: Counter[str | None],
     place: _Place,
     total: int,
 ) -> Ingested:
     sums = Ingested(0, 0, (), (), 0, 0)
-    for number, part in enumerate(_parts(messages)):
+    for number, part in enumerate(parts):
         before = drafting.position
         if number:
-            later.subtract(m.session or drafting.session for m in part)
+            later.subtract(m.session or drafting.session for _, m in part)
         try:
             one = _store(ctx, drafting.take(part, later), replace(place, progress=_from(place.progress, before, total)))
         except PerdureError as error:
@@ -188,27 +200,30 @@ def _moment(value: Any, position: int) -> datetime | None:
 class _Drafting:
     """Makes drafts of messages, part by part; what was said before matters to what comes next."""
 
-    def __init__(self, ctx: Context, session: str | None, scope: Scope) -> None:
-        self._ctx, self._scope, self._now = ctx, scope, ctx.clock()
+    def __init__(self, ctx: Context, session: str | None, scope: Scope, refusals: Refusals) -> None:
+        self._ctx, self._scope, self._now, self._refusals = ctx, scope, ctx.clock(), refusals
         self.session = session or "conversation"  # of messages that name none
         self.position = 0  # messages so far
         self._repeats: dict[bytes, int] = {}
         self._last: dict[str | None, Draft] = {}  # the last message of each session
 
-    def take(self, messages: Sequence[Message], later: Mapping[str | None, int]) -> _Part:
+    def take(self, messages: Sequence[Numbered], later: Mapping[str | None, int]) -> _Part:
         """Return the next messages as drafts."""
         drafts: list[Draft] = []
         replies: set[str | None] = set()
         echoes: set[str | None] = set()
         skips = self._ctx.policy.use.skip_echoes
-        for message in messages:
-            self.position += 1
+        for self.position, message in messages:
             content: Any = message.content  # what a caller gave is checked below
             if skips and isinstance(content, str) and content.strip():
                 content = remove_blocks(content)
                 if not content:
                     continue
-            plain = self._draft(message, content)
+            try:
+                plain = self._draft(message, content)
+            except InvalidInput as error:
+                self._refusals.add(error, f"Message {self.position} was refused: ")
+                continue
             earlier = self._last.get(plain.session)
             draft = _classify(self._ctx, replace(plain, key=_key(plain, message, self._repeats)), message.role, earlier)
             if message.role.lower() in REPLYING:
@@ -221,25 +236,20 @@ class _Drafting:
         return _Part(marked_hot, frozenset(replies), frozenset(echoes), len(messages), len(messages) - len(drafts))
 
     def _draft(self, message: Message, content: Any) -> Draft:
-        try:
-            return intake.check_draft(
-                content,
-                policy=self._ctx.policy,
-                now=self._now,
-                kind="episode",
-                confidence=self._ctx.policy.confidence.overheard if self._scope is Scope.SESSION else None,
-                speaker=message.speaker or message.role,
-                session=values.optional_text(message.session, "session") or self.session,
-                at=message.at,
-                source=message.source,
-                metadata=with_trust({}, trust_of(message.role, message.source)),
-                idempotency_key=message.key,
-                scope=self._scope,
-            )
-        except InvalidInput as error:
-            raise InvalidInput(
-                f"Message {self.position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
-            ) from error
+        return intake.check_draft(
+            content,
+            policy=self._ctx.policy,
+            now=self._now,
+            kind="episode",
+            confidence=self._ctx.policy.confidence.overheard if self._scope is Scope.SESSION else None,
+            speaker=message.speaker or message.role,
+            session=values.optional_text(message.session, "session") or self.session,
+            at=message.at,
+            source=message.source,
+            metadata=with_trust({}, trust_of(message.role, message.source)),
+            idempotency_key=message.key,
+            scope=self._scope,
+        )
 
 
 def _classify(ctx: Context, draft: Draft, role: str, earlier: Draft | None) -> Draft:

@@ -150,6 +150,12 @@ class StoreUnavailable(StoreError):  # noqa: N818  # reads as the statement it m
     fault: ClassVar[Fault] = "machine"
 
 
+class StoreClosed(StoreUnavailable):
+    """The program has closed the store, or its connection to a service."""
+
+    fault: ClassVar[Fault] = "caller"
+
+
 class NodeUnavailable(StoreError):  # noqa: N818  # reads as the statement it makes
     """A node of the cluster does not answer; namespaces on other nodes go on."""
 

@@ -25,6 +25,7 @@ else:
 
 _MILLION: Final = 1_000_000
 _LONGEST: Final = 1000  # characters of a text for which nothing else is declared
+_LARGEST: Final = 2**63  # a whole number of that size is in no store and no column
 _MOST: Final = 10_000  # items of a list for which nothing else is declared
 
 
@@ -182,7 +183,7 @@ def _is_within(parameter: Parameter, value: float) -> bool:
     bounds = parameter.param
     return (
         value == value  # noqa: PLR0124  # NaN is no number
-        and abs(value) != math.inf
+        and abs(value) < (_LARGEST if parameter.kind == "integer" else math.inf)
         and (bounds.ge is None or value >= bounds.ge)
         and (bounds.le is None or value <= bounds.le)
         and (bounds.gt is None or value > bounds.gt)
@@ -262,9 +263,8 @@ def _items(parameter: Parameter, values: Iterable[Any]) -> list[Any]:
     if not least <= len(items) <= most:
         span = f"{least:,} to {most:,}" if least else f"at most {most:,}"
         had = "more" if len(items) > most else f"{len(items):,}"
-        raise InvalidInput(
-            f"{parameter.name} must have {span} items, not {had}.", remedy="Split it into several calls."
-        )
+        remedy = "Split it into several calls." if len(items) > most else "Give at least that many."
+        raise InvalidInput(f"{parameter.name} must have {span} items, not {had}.", remedy=remedy)
     return items
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, shown_value
 from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import Identity, Limit, Namespace, Reason
 
@@ -81,6 +81,12 @@ class ReviewingVerbs:
             NotFound: There is no such memory, or no such question.
             InvalidInput: A value without ``correct``, or the reverse; or the verb refuses.
         """
+        verdicts = get_args(Answer)
+        if verdict not in verdicts:
+            raise InvalidInput(
+                f"verdict must be one of {', '.join(verdicts)}, not {shown_value(verdict)}.",
+                remedy="Choose one of them.",
+            )
         if (value is not None) != (verdict == "correct"):
             raise InvalidInput(
                 "correct needs a value, and only correct takes one.", remedy="Pass what the person said."

@@ -105,6 +105,7 @@ def import_(
     with short_warnings(), terminal.progress("Importing") as show:
         policy = compose.load_policy(call.policy)
         lines = export_files.export_reader(file, partial=partial, longest=_longest_line(policy))
+        next(lines(), None)  # what is no export is refused before a store is made
         options: dict[str, Any] = {
             "namespace": call.namespace,
             "partial": partial,

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from perdure.interfaces.http.decoding import error_of, may_be_none, result_of
 from perdure.memory import Memory
-from perdure.records.errors import DeadlineExceeded, InvalidInput, StoreUnavailable
+from perdure.records.errors import DeadlineExceeded, InvalidInput, StoreClosed, StoreUnavailable
 from perdure.records.json_record import as_json
 from perdure.rules.validation.values import checked_json, checked_seconds
 from perdure.verbs.checks import check_values
@@ -39,10 +39,10 @@ def connect(url: str, *, token: str | None = None, timeout: float = 60.0) -> Rem
     Args:
         url: ``https://host``, also with a port and a path; ``http://`` only to this machine.
         token: What ``perdure token create`` showed; None for a service on this machine without tokens.
-        timeout: Seconds that a call may take.
+        timeout: Seconds that a call may take, from 0.001 to 86,400.
 
     Raises:
-        InvalidInput: The URL is none, or would send a token in clear over a network.
+        InvalidInput: The URL is none, or would send a token in clear over a network; or an argument is refused.
     """
     return RemoteMemory(Transport(url, token, timeout))
 
@@ -62,13 +62,13 @@ class Transport:
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         self._headers = {"content-type": _JSON, "accept": _JSON}
         if token is not None:
-            if not (token.isascii() and token.isprintable()):
+            if type(token) is not str or not (token.isascii() and token.isprintable()):
                 raise InvalidInput(
-                    "The token holds a line break or a letter that no token has.",
+                    "The token is no text, or holds a line break or a letter that no token has.",
                     remedy="Pass the token as it was shown when it was made, without anything around it.",
                 )
             self._headers["authorization"] = f"Bearer {token}"
-        self.limit(timeout)
+        self.limit(checked_seconds(timeout))
         self._thread_state = threading.local()
         self._lock = threading.Lock()
         self._open: set[http.client.HTTPConnection] = set()
@@ -84,7 +84,7 @@ class Transport:
             DeadlineExceeded: It does not answer in time.
         """
         if self._closed.is_set():
-            raise StoreUnavailable("The client was closed.", remedy="Connect again with perdure.connect.")
+            raise StoreClosed("The client was closed.", remedy="Connect again with perdure.connect.")
         body = b"{%s}" % b", ".join(
             json.dumps(name).encode() + b": " + checked_json(value, name) for name, value in arguments.items()
         )

@@ -130,7 +130,10 @@ class _Taker:
         if words in self.names.entities:
             return self.names.entity(self.names.standing(words))
         if not normal_name(words):
-            faults.append(f"Claim {claim.number}: the subject {words!r} names nobody.")
+            faults.append(
+                f"Claim {claim.number}: the subject {words!r} names nobody: it is an article, a pronoun or no word. "
+                "Name it by more than that ('Team A')."
+            )
             return None
         found = self.names.resolve(words, self.policy.fuzzy)
         near = [i for i, _ in found.candidates] if isinstance(found, Ambiguous) else []

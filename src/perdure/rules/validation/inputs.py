@@ -16,6 +16,7 @@ from perdure.rules.insertion import first_confidence
 from perdure.rules.redaction import redact_draft
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust
 from perdure.rules.validation.fact_claims import EXAMPLE, parsed_claims
+from perdure.rules.validation.refusals import Refusals
 from perdure.rules.validation.values import (
     checked_choice,
     checked_json,
@@ -172,6 +173,7 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
         raise InvalidInput("items must be a list.", remedy="Pass a list of strings or dicts.")
     found: list[Draft] = []
     by_draft: dict[int, SaidFacts] = {}
+    refusals = Refusals()
     for position, item in enumerate(items, 1):
         arguments: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {"content": item}
         try:
@@ -192,7 +194,8 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
             found.append(checked)
         except InvalidInput as error:
             where = f"Item {position}: " if isinstance(items, Sized) and len(items) > 1 else ""
-            raise InvalidInput(f"{where}{error.message}", remedy=error.remedy) from error
+            refusals.add(error, where)
+    refusals.check()
     return found, by_draft
 
 

@@ -26,7 +26,7 @@ from psycopg.pq import Format, TransactionStatus
 from psycopg.types import TypeInfo
 
 from perdure.records.deadline import deadline_error, is_over, patience
-from perdure.records.errors import StoreBusy, StoreUnavailable
+from perdure.records.errors import StoreBusy, StoreClosed
 from perdure.stores.statements import registry
 
 _CAST: Final = re.compile(r"CAST\(%\((\w+)\)b\s+AS\s+([a-z\s]+?)\[\]\)")
@@ -118,7 +118,7 @@ class Connections:
 
         Raises:
             StoreBusy: All were in use for so long.
-            StoreUnavailable: The store was closed.
+            StoreClosed: The store was closed.
             psycopg.OperationalError: A new one was needed, and the server cannot be reached or refuses.
         """
         if os.getpid() != self._owner:
@@ -147,7 +147,7 @@ class Connections:
                     lambda: self._closed or (self._waiting[0] is mine and self._out < self._most), seconds
                 )
                 if self._closed:
-                    raise StoreUnavailable("The store was closed.", remedy="Open it again.")
+                    raise StoreClosed("The store was closed.", remedy="Open it again.")
                 if not free and is_over():
                     raise deadline_error()
                 if not free:
