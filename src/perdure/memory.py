@@ -141,15 +141,9 @@ class Memory(
         What lies in other namespaces is not found, by id neither. Closing it closes nothing. With
         ``Grant.of_namespace`` it is confined to a namespace; what lies in others is refused with where it is.
         """
-<<<<<<< HEAD
-        store = cast("Store", confined_store.ConfinedStore(self._context.store, grant))
+        store = cast("Store", confined_store.ConfinedStore(self._context.store, _of_type(grant, "grant", "Grant")))
         copies = None if grant.is_token else self._context.open_copy
         return Memory(replace(self._context, store=store, grant=grant, previews={}, crowded={}, open_copy=copies))
-=======
-        confined = confined_store.ConfinedStore(self._context.store, _of_type(grant, "grant", "Grant"))
-        store = cast("Store", confined)
-        return Memory(replace(self._context, store=store, grant=grant, previews={}, crowded={}, open_copy=None))
->>>>>>> api
 
     def superseded_facts(self, operation: Operation) -> list[RelatedMemory]:
         """Return the facts that an operation superseded and that are so still, with their first words."""

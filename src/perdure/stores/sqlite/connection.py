@@ -17,11 +17,6 @@ from perdure.records.errors import (
     NotAStore,
     NotFound,
     PerdureError,
-<<<<<<< HEAD
-=======
-    StoreBusy,
-    StoreClosed,
->>>>>>> api
     StoreDamaged,
     StoreError,
     StoreReadOnly,
@@ -271,83 +266,6 @@ class snapshot:  # noqa: N801  # a context manager, named as what it does
             self.connection.execute("COMMIT")
 
 
-<<<<<<< HEAD
-=======
-class translate_errors:  # noqa: N801  # a context manager, named as what it does
-    """Turn SQLite's errors into ours, which say whose fault it is and what to do. A recall enters it a dozen times."""
-
-    __slots__ = ("path",)
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        """Nothing is to be done."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Raise ours instead."""
-        if isinstance(error, apsw.InterruptError | apsw.BusyError) and is_over():
-            raise deadline_error() from error
-        if isinstance(error, apsw.Error):
-            raise _own_error(error, self.path) from error
-        if isinstance(error, UnicodeDecodeError):
-            raise unreadable(f"A text in {self.path}", error) from error
-
-
-NO_ACCESS: Final = "Check the file's and the folder's permissions."
-_GONE: Final = ("no such table", "no such column", "vtable constructor failed", "malformed JSON")
-"""How SQLite begins where something is missing that each of our statements was tested with, or a value is none."""
-_OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, str], ...]] = (
-    (
-        (apsw.BusyError, apsw.LockedError),
-        StoreBusy,
-        f"{{path}} was locked by another process for {BUSY_MS // 1000} s.",
-        "Try again; nothing was written.",
-    ),
-    ((apsw.ConnectionClosedError,), StoreClosed, "The store was closed.", "Open it again."),
-    ((apsw.NotADBError,), NotAStore, "{path} is not a SQLite file.", "Choose another file; this one is unchanged."),
-    (
-        (apsw.CorruptError,),
-        StoreDamaged,
-        "{path} is damaged ({text}).",
-        "Stop writing, copy the file away, and restore a backup; `perdure check` shows details.",
-    ),
-    (
-        (apsw.FullError,),
-        DiskFull,
-        "{path} could not be written ({text}); the transaction was rolled back.",
-        "Free some space or raise the quota, then try again.",
-    ),
-    (
-        (apsw.IOError,),
-        StoreUnavailable,
-        "The disk of {path} failed ({text}); nothing was written.",
-        "Check the disk and the system's log, then run `perdure check`.",
-    ),
-    (
-        (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
-        StoreReadOnly,
-        "{path} cannot be written ({text}).",
-        NO_ACCESS,
-    ),
-    ((apsw.CantOpenError,), StoreError, "{path} cannot be opened ({text}).", NO_ACCESS),
-    ((apsw.Error,), StoreError, "SQLite refused a statement on {path}: {text}.", f"{BUG} Nothing was written."),
-)
-"""SQLite's errors -> ours, the message, what to do. The first row that fits applies."""
-_NO_ROOM: Final = {getattr(apsw, f"SQLITE_IOERR_{name}") for name in ("WRITE", "FSYNC", "SHMSIZE", "TRUNCATE")}
-"""What SQLite says where a quota, a limit of files' sizes or a disk that is told late leaves no room to write."""
-
-
-def _own_error(error: apsw.Error, path: str) -> PerdureError:
-    text = str(error) or type(error).__name__
-    if isinstance(error, apsw.SQLError) and text.startswith(_GONE):
-        return StoreDamaged(f"{path} is damaged ({text}).", remedy=REPAIR)
-    fails = apsw.FullError() if getattr(error, "extendedresult", 0) in _NO_ROOM else error
-    _, ours, message, remedy = next(row for row in _OURS if isinstance(fails, row[0]))
-    return ours(message.format(path=path, text=text), remedy=remedy)
-
-
->>>>>>> api
 _encoded: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 """One encoder for all lists: making it costs as much as encoding ten ids."""
 
