@@ -423,7 +423,7 @@ def verbs(ids, operations):
         "split_entity": lambda m: m.split_entity("stone", "Rock", namespace="alice"),
         "learn": lambda m: m.learn(["talk"], "alice"),
         "facts": lambda m: [m.facts(namespace="alice", past=True), m.facts("stone", namespace="alice")],
-        "timeline": lambda m: m.timeline("stone", namespace="alice"),
+        "timeline": lambda m: m.timeline("mat", namespace="alice"),
         "answer_sheet": lambda m: m.answer_sheet("where is the key", "alice").known,
         "summarize": lambda m: m.summarize("alice", dry_run=False),
         "confirm": lambda m: m.confirm(ids[0]),
