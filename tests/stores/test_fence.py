@@ -424,7 +424,8 @@ def verbs(ids, operations):
         "split_entity": lambda m: m.split_entity("stone", "Rock", namespace="alice"),
         "learn": lambda m: m.learn(["talk"], "alice"),
         "facts": lambda m: [m.facts(namespace="alice", past=True), m.facts("stone", namespace="alice")],
-        "timeline": lambda m: m.timeline("stone", namespace="alice"),
+        # Mallory has written alice's words, too: ids tell whose they are.
+        "timeline": lambda m: (t := m.timeline("stone", namespace="alice")) and [t.facts, [n.id for n in t.memories]],
         "answer_sheet": lambda m: m.answer_sheet("where is the key", "alice").known,
         "summarize": lambda m: m.summarize("alice", dry_run=False),
         "confirm": lambda m: m.confirm(ids[0]),

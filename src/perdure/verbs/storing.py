@@ -228,8 +228,8 @@ class StoringVerbs:
         "Change one memory",
         hides=True,
         agent=("id", "reason"),
-        tell="Archive a memory that is wrong or no longer wanted: it leaves recall and the digest, with the facts that "
-        "only it says. undo brings them back.",
+        tell="Archive a memory that is wrong or no longer wanted, with the facts that only it says. undo brings them "
+        "back.",
     )
     def forget(self, id: Identity, reason: Reason | None = None) -> Outcome:
         """Archive a memory that is wrong or no longer wanted; ``restore`` or ``undo`` brings it back.
