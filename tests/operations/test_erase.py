@@ -304,7 +304,7 @@ def test_a_request_in_a_transcript_that_is_read_again_does_not_bring_its_note_ba
         memory.agent.take_in("s", "default", [said], transcript="", mark="")
         return sorted(m.content for m in memory.list(inside="s", include_archived=True))
 
-    assert "the staging server listens on port 8081" in take_in()
+    assert "The staging server listens on port 8081." in take_in()
     erased(memory, everything=True)
     assert take_in() == []
 
@@ -323,7 +323,7 @@ def test_a_resumed_transcript_brings_no_note_of_an_erased_message_back(memory, c
         return sorted(m.content for m in found if m.session == session)
 
     first = take_in("one", said)
-    assert {"Tara Quist has a nut allergy", "the parser ships in Rust"} < set(first)
+    assert {"Tara Quist has a nut allergy.", "The parser ships in Rust."} < set(first)
     gone = [m.id for m in memory.list(inside="one") if "Tara" in m.content]
     clock.passes(minutes=1)
     erased(memory, *gone)

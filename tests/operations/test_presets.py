@@ -285,7 +285,8 @@ def test_why_tells_strength_stability_and_form(opening, clock):
     kept = memory.remember("the deploy is on tuesday")
     clock.passes(days=30)
     signals = memory.why(kept.id).signals
-    assert signals["strength"].endswith("hides nothing because archive.rule is both")
+    assert "it does not decide when this is archived" in signals["strength"]
+    assert signals["strength"].endswith("(archive.rule = both)")
     assert "baseline 0.255, threshold 0.064" in signals["strength"]
     assert "stability 2.31 days" in signals["retention"]
     assert signals["retention"].endswith("a review is suggested")

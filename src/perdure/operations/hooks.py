@@ -30,7 +30,7 @@ from perdure.records.errors import (
     UncountedWarning,
 )
 from perdure.records.instant import Instant
-from perdure.records.memory import Document, Form, Kind, Message, Scope, Shelf, Sort
+from perdure.records.memory import Document, Form, Kind, MemoryItem, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
@@ -184,9 +184,7 @@ class Agent:
         session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
         hidden = shown | over | session_messages | {h.memory.id for h in hits if h.updated_by}
         hidden |= repeated_requests(h.memory for h in hits)
-        hidden |= {
-            h.memory.id for h in hits if same_words(h.memory.content) == same_words(question) or self._is_beside(h)
-        }
+        hidden |= {h.memory.id for h in hits if self._is_beside(h) or _says_again(h.memory, question)}
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         return [h for h in hits if h.memory.id in related - hidden and is_informative(h.memory)]
@@ -332,3 +330,8 @@ class Agent:
             )
 
         retry(attempt)
+
+
+def _says_again(memory: MemoryItem, prompt: str) -> bool:
+    """Return whether a message is the prompt itself, said before."""
+    return memory.kind is Kind.EPISODE and same_words(memory.content) == same_words(prompt)
