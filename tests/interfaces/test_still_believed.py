@@ -32,11 +32,19 @@ def fact(memory):
     return memory.facts("Gai Media")[0].id
 
 
-@pytest.mark.parametrize("hide", ["deny", "archive"])
-def test_what_hides_the_only_source_of_a_fact_names_the_fact(memory, said, fact, hide):
-    done = getattr(memory, hide)(said, "never said")
+def test_what_hides_the_only_source_of_a_fact_names_the_fact(memory, said, fact):
+    done = memory.archive(said, "never said")
     assert [(f.id, f.content) for f in done.still_believed] == [(fact, SAYS)]
     assert done.to_dict()["still_believed"] == [{"id": fact, "content": SAYS}]
+
+
+def test_what_denies_the_only_source_of_a_fact_denies_the_fact_and_names_it(memory, said, fact):
+    done = memory.deny(said, "never said")
+    assert [(f.id, f.content) for f in done.hidden_facts] == [(fact, SAYS)]
+    assert (done.still_believed, memory.facts("Gai Media")) == ((), [])
+    assert memory.get(fact, include_archived=True).status == "invalidated"
+    memory.undo(done.operation)
+    assert [f.id for f in memory.facts("Gai Media")] == [fact]
 
 
 def test_a_fact_that_something_else_says_or_that_is_denied_is_not_named(memory, said, fact):
@@ -74,7 +82,7 @@ def test_the_command_line_prints_it_with_a_command_that_works(memory, said, fact
         assert done.exit_code == 0, done.output
         return done.output
 
-    lines = run("deny", said).splitlines()
+    lines = run("archive", said, "--reason", "never said").splitlines()
     assert TOLD in lines
     assert any(SAYS in line for line in lines)
     (offered,) = [line.partition("perdure ")[2] for line in lines if "perdure review" in line]
@@ -84,7 +92,7 @@ def test_the_command_line_prints_it_with_a_command_that_works(memory, said, fact
 
 def test_the_http_interface_answers_with_the_field(memory, said, fact):
     with TestClient(build_app(lambda: memory, Settings(frozenset({"testserver"})))) as client:
-        answer = client.post("/v1/deny", json={"id": said}).json()
+        answer = client.post("/v1/archive", json={"id": said, "reason": "never said"}).json()
     assert [f["id"] for f in answer["still_believed"]] == [fact]
 
 

@@ -38,21 +38,23 @@ def test_a_fact_goes_with_the_only_memory_that_says_it_and_comes_back_with_it(me
     assert values(memory) == ["db7"]
 
 
-def test_a_fact_that_something_else_says_stays_and_is_named(memory):
+@pytest.mark.parametrize("verb", ["forget", "deny"])
+def test_a_fact_that_something_else_says_stays_and_is_named(memory, verb):
     note = memory.remember(TOLD, facts=[HOST, OWNER])
     other = memory.remember("db7 has the staging DB since spring.", facts=[HOST])
-    done = memory.forget(note.id)
+    done = getattr(memory, verb)(note.id)
     assert [f.content for f in done.hidden_facts] == ["staging DB: owner: Mira"]
     assert [f.content for f in done.still_believed] == ["staging DB: host: db7"]
     assert values(memory) == ["db7"]
-    assert [f.content for f in memory.forget(other.id).hidden_facts] == ["staging DB: host: db7"]
+    assert [f.content for f in getattr(memory, verb)(other.id).hidden_facts] == ["staging DB: host: db7"]
     assert values(memory) == []
 
 
-def test_a_pinned_fact_stays(memory):
+@pytest.mark.parametrize("verb", ["forget", "deny"])
+def test_a_pinned_fact_stays(memory, verb):
     note = memory.remember(TOLD, facts=[HOST])
     memory.pin(memory.facts()[0].id)
-    done = memory.forget(note.id)
+    done = getattr(memory, verb)(note.id)
     assert [f.content for f in done.still_believed] == ["staging DB: host: db7"]
     assert done.hidden_facts == ()
 

@@ -136,6 +136,8 @@ class ReviewingVerbs:
     def deny(self, id: Identity, reason: Reason | None = None) -> Outcome:
         """Record that a person says a memory is wrong: it is invalidated. ``undo`` reverses this.
 
+        The facts that it alone says are denied with it; pinned ones stay.
+
         Raises:
             NotFound: There is no such memory.
             InvalidInput: It is hidden, or no longer believed.

@@ -10,19 +10,20 @@ from perdure.knowledge.extraction.values import LONGEST, value_of
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.facts import resting_facts
 from perdure.knowledge.operations.past_claims import replace_past
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
-from perdure.operations.decisions import outcome
+from perdure.operations.decisions import outcome, with_hidden_facts
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import take_claims
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Shelf, Status
-from perdure.records.outcome import Outcome
+from perdure.records.outcome import Outcome, RestingFact
 from perdure.records.plan import Change, Target
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.unarchive import unarchive
@@ -56,19 +57,32 @@ def confirm(ctx: Context, identity: str) -> Outcome:
 
 
 def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
-    """Write down that a person says that a memory is wrong: it is invalidated, for good."""
+    """Write down that a person says that a memory is wrong: it is invalidated, for good.
+
+    The facts that it alone says are denied with it; pinned ones stay.
+    """
     detail = f": {reason}" if reason else ""
+    gone: list[RestingFact] = []
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
         because = f"a person denied it{detail}"
-        if record.id in writer.work.facts:
+        work = writer.work
+        if record.id in work.facts:
             writer.retire(record.id, FactEvent.DENIED, now, now, because)
             return
+        resting = {fact.id: fact for fact in resting_facts(ctx, record)}
+        work.read(resting)
+        gone[:] = [fact for fact in resting.values() if not work.states[fact.id].pinned]
+        for fact in gone:
+            writer.retire(
+                fact.id, FactEvent.DENIED, now, now, f"a person denied {record.id}, which alone says it{detail}"
+            )
         after = replace(record.state, status=Status.INVALIDATED, status_ms=now, held=False)
-        writer.work.change(record.id, after, "denied", f"invalidated: {because}")
-        writer.work.close_reviews(record.id, because)
+        work.change(record.id, after, "denied", f"invalidated: {because}")
+        work.close_reviews(record.id, because)
 
-    return apply_answer(ctx, identity, "deny", detail, act)
+    done = apply_answer(ctx, identity, "deny", detail, act)
+    return with_hidden_facts(ctx, done, gone) if gone else done
 
 
 def correct(ctx: Context, identity: str, value: str) -> Outcome:
