@@ -58,7 +58,8 @@ def test_what_the_first_example_prints_of_facts_shows_that_one_is_denied(documen
 @pytest.mark.behaviour("KN80")
 def test_the_commands_about_facts_in_the_readme_run(tmp_path):
     (block,) = [b for b in SHELL.findall((ROOT / "README.md").read_text("utf-8")) if "answer-sheet" in b]
-    places = {"PYTHONPATH": str(ROOT / "src")}
+    own = {name: str(tmp_path / "home") for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
+    places = {"PYTHONPATH": str(ROOT / "src"), **own}
     script = block.replace("../../.venv/bin/perdure", f'"{sys.executable}" -m perdure')
     line = ["sh", "-e", "-c", script]
     run = subprocess.run(line, cwd=tmp_path, env={**os.environ, **places}, capture_output=True, text=True, check=False)

@@ -133,7 +133,7 @@ def test_a_new_policy_looks_at_everything_anew(crowd, opening, clock, path, smal
     clock.passes(days=60)
     assert memory.sweep().tally == {"cold to archived": FEW}
     assert memory.sweep().examined == 0
-    assert [o.operation for o in memory.history()].count("policy") == 1
+    assert [o.operation for o in memory.history(notes=True)].count("policy") == 1
 
 
 def dues(raw_store):
