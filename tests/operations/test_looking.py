@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -341,3 +342,17 @@ def test_why_names_the_moves_that_wait_for_a_sweep(memory, clock, days):
     assert told.next_move in told.summary
     assert {(m.id, m.because) for m in memory.sweep().moved} == {(m.id, m.because) for m in coming}
     assert "waits for a sweep" not in memory.why(identity).next_move
+
+
+def test_importance_can_be_calculated_from_what_why_says(memory, clock):
+    identity = memory.remember("The harbour office opens at nine.", importance=0.6).id
+    clock.passes(days=3)
+    memory.recall("harbour office")
+    clock.passes(days=10)
+    told = memory.why(identity).signals["importance"]
+    number = r"(\d+\.\d+)"
+    parts = re.search(rf"{number}: base {number}, {number} days .* {number} of the loss .* adds {number} to", told)
+    shown, base, days, given_back, added = map(float, parts.groups())
+    assert (base, days) == (pytest.approx(0.6 + added), 10.0)
+    left = 2 ** (-days / (30 * 1.5 * (1 + base)))
+    assert shown == pytest.approx(base * (left + given_back * (1 - left)), abs=0.001)

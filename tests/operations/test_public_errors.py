@@ -29,6 +29,10 @@ def test_errors_and_warnings_are_exported(root):
     assert len(public) > 5
 
 
+def test_every_public_name_is_there():
+    assert [name for name in perdure.__all__ if not hasattr(perdure, name)] == []
+
+
 def test_what_a_quota_and_a_service_that_is_away_raise_can_be_caught_by_name(opening):
     memory = opening({"limits": {"namespace_memories": 1}})
     memory.remember("a")

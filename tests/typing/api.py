@@ -55,3 +55,9 @@ assert_type(report.plans, tuple[perdure.Plan, ...])
 assert_type(memory.apply(report.plans[0]), perdure.ApplyResult)
 assert_type(memory.digest(budget_tokens=500), str)
 assert_type(memory.policy, perdure.Policy)
+
+# What no fact and no filter has is told: mypy calls an ignore that nothing needs an error.
+memory.learn(claims=[{"subjekt": "Ana"}])  # type: ignore[typeddict-item, typeddict-unknown-key]  # a misspelt key
+memory.list_all(tagz=["ops"])  # type: ignore[call-arg]  # a misspelt filter
+claim: perdure.FactClaim = {"subject": "Ana", "predicate": "home", "value": "Oslo"}
+memory.remember("Ana lives in Oslo.", facts=[claim])

@@ -35,7 +35,7 @@ class ImportanceCurve:
         bonus = ACCESS_BONUS ** np.minimum(self.accesses, ACCESS_CAP)
         return np.asarray(self.half_life * bonus * (1.0 + self.base), dtype=np.float64)
 
-    def _stability_share(self) -> Array:
+    def stability_share(self) -> Array:
         """The share of the loss that stability gives back: w * min(1, ln(1+n) / ln 100)."""
         stability = np.minimum(1.0, np.log1p(self.accesses) / np.log(100.0))
         return np.asarray(self.weight * stability, dtype=np.float64)
@@ -49,7 +49,7 @@ class ImportanceCurve:
             time = np.maximum(0.0, 1.0 - d / (2.0 * h))
         else:
             time = np.where(d < h, 1.0, np.where(d < 2.0 * h, FIRST_STEP, SECOND_STEP))
-        kept = self._stability_share()
+        kept = self.stability_share()
         return np.asarray(time + kept * (1.0 - time), dtype=np.float64)
 
     def value(self, days: ArrayLike) -> Array:
@@ -59,7 +59,7 @@ class ImportanceCurve:
     def crossing(self, threshold: ArrayLike) -> Array:
         """Return the age in days at which importance is first below the threshold, shape [n]."""
         goal = np.broadcast_to(np.asarray(threshold, dtype=np.float64), self.base.shape)
-        kept, h = self._stability_share(), self._half_life()
+        kept, h = self.stability_share(), self._half_life()
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             time = (goal / self.base - kept) / (1.0 - kept)
             if self.shape == "exponential":

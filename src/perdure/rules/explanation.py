@@ -14,7 +14,14 @@ from perdure.records.memory import MemoryItem, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Entry
 from perdure.rules.lifecycle.moves import explain_moves, next_moves
-from perdure.rules.lifecycle.state_arrays import TASK, Columns, confidence_curve, strength_curve, value_curve
+from perdure.rules.lifecycle.state_arrays import (
+    TASK,
+    Columns,
+    confidence_curve,
+    importance_curve,
+    strength_curve,
+    value_curve,
+)
 from perdure.rules.lifecycle.trajectory import Trajectory
 
 _HELD_PREFIX: Final = "held back by the "
@@ -79,11 +86,13 @@ def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now
     state, columns = memory.state, Columns.of([memory.state])
     days = columns.days_since_anchor(now)
     _, lag = confidence_curve(columns, policy)
+    given_back = float(importance_curve(columns, policy).stability_share()[0])
     age, truth_age = float(days[0]), max(0.0, float(days[0] + lag[0]))
     return {
         "importance": f"{memory.importance:.3f}: base {state.importance:.3f}, {age:.1f} days since the last access or "
         f"creation, {state.access_count} accesses, half-life {policy.importance.half_life_days:g} days "
-        f"before accesses lengthen it, floor {policy.importance.floor:g}",
+        f"before accesses lengthen it, floor {policy.importance.floor:g}, {given_back:.3f} of the loss given back for "
+        f"accesses; each recall adds {policy.importance.on_access:g} to the base",
         "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading(state, policy)}, "
         f"{truth_age:.1f} days",
         "strength": _strength(memory, policy, now),

@@ -10,7 +10,20 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from importlib import import_module
 from types import MappingProxyType, NoneType, UnionType
-from typing import Annotated, Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Concatenate,
+    Final,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    is_typeddict,
+)
 
 from perdure.records.access import Role
 from perdure.records.deadline import within
@@ -304,7 +317,7 @@ def _kind(base: Any) -> tuple[Kind, bool, tuple[str, ...]]:
             kind, _, choices = _kind(types[0])
             return kind, True, choices
         return "texts or object", len(types) < len(inside), ()
-    if origin is Mapping:
+    if origin is Mapping or is_typeddict(base):
         return "object", False, ()
     if origin is Sequence:
         kind, _, choices = _kind(inside[0])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
+from perdure.records.outcome import FactClaim
 from perdure.rules.validation.values import checked_namespace
 from perdure.verbs.declaration import Param
 
@@ -36,7 +37,7 @@ Reason = Annotated[
     str, Param("The reason; it is kept in the journal.", option="--reason", short="-r", argument=False, redacted=True)
 ]
 Metadata = Annotated[Mapping[str, Any], Param("A JSON object, kept unchanged.")]
-Claims = Sequence[Mapping[str, Any]]
+Claims = Sequence[FactClaim]
 Facts = Annotated[
     Claims,
     Param(
@@ -54,3 +55,17 @@ AcceptLoss = Annotated[
 SessionName = Annotated[str, Param("The session's name.")]
 TaskName = Annotated[str, Param("The task's name.")]
 Budget = Annotated[int, Param("Maximum number of tokens.", ge=50, short="-b")]
+
+
+class ListFilters(TypedDict, total=False):
+    """The filters of ``list``, for what passes them on."""
+
+    kinds: Sequence[MemoryKind]
+    scopes: Sequence[MemoryScope]
+    tags: Sequence[str]
+    session: str | None
+    since: datetime | None
+    until: datetime | None
+    min_confidence: float
+    include_archived: bool
+    inside: str | None

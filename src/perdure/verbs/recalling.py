@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Unpack
 
 from perdure.records.errors import NotFound
 from perdure.verbs.declaration import Param, lazy_modules, role_to_undo, verb
@@ -17,6 +17,7 @@ from perdure.verbs.parameters import (
     Kinds,
     KnownAt,
     Limit,
+    ListFilters,
     MinConfidence,
     MinRelevance,
     Namespace,
@@ -138,7 +139,7 @@ class RecallingVerbs:
         return explain.list_memories(self._context, namespace, filters, limit, before)
 
     def list_all(
-        self, namespace: str = "default", *, before: str | None = None, **filters: Any
+        self, namespace: str = "default", *, before: str | None = None, **filters: Unpack[ListFilters]
     ) -> Iterator[MemoryItem]:
         """Yield memories, newest first, as ``list`` returns them page by page, until none is left.
 
@@ -157,7 +158,7 @@ class RecallingVerbs:
             yield from page
             page = self._page_behind([m.id for m in page], namespace, filters)
 
-    def _page_behind(self, ids: Texts, namespace: str, filters: Mapping[str, Any]) -> Listed:
+    def _page_behind(self, ids: Texts, namespace: str, filters: ListFilters) -> Listed:
         """Return the page behind the last of some memories that was not erased meanwhile."""
         try:
             return self.list(namespace, _PAGE, before=ids[-1], **filters)

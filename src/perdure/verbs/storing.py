@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from perdure.verbs.declaration import Param, lazy_modules, verb
-from perdure.verbs.parameters import Facts, Identity, MemoryKind, MemoryScope, Metadata, Namespace, Reason
+from perdure.verbs.parameters import Claims, Facts, Identity, MemoryKind, MemoryScope, Metadata, Namespace, Reason
 
 if TYPE_CHECKING:
     from perdure.operations import extract, ingest, remember, remember_one, update
@@ -87,7 +87,7 @@ class StoringVerbs:
         claims, sure = by_item.get(0, ((), None))
         return remember_one.remember_one(self._context, draft, namespace, claims, replaces, sure)
 
-    def _claims(self, facts: Sequence[Mapping[str, Any]], content: str) -> tuple[tuple[GivenClaim, ...], str]:
+    def _claims(self, facts: Claims, content: str) -> tuple[tuple[GivenClaim, ...], str]:
         if not facts:
             return (), content
         return fact_claims.parsed_claims(facts, content, policy=self._context.policy, now=self._context.clock())

@@ -20,6 +20,7 @@ from perdure.interfaces.views.journal import operation_text, reason_text
 from perdure.knowledge.records.results import FactLine
 from perdure.memory import Memory
 from perdure.records.errors import InvalidInput
+from perdure.records.outcome import FactClaim
 from perdure.records.recall import Hit
 
 POSTGRES = "postgres"  # the store that stands for a throw-away server
@@ -205,7 +206,7 @@ def _show_undo(show: Console, memory: Memory) -> None:
     show.rule("6. Undo", align="left")
     day = _deploy_day(memory)
     _deploy_lines(show, memory, day.subject, "MEMORY.md and facts say")
-    wrong = {"subject": day.name, "predicate": day.predicate, "value": "Friday"}
+    wrong: FactClaim = {"subject": day.name, "predicate": day.predicate, "value": "Friday"}
     updated = memory.update(day.sources[-1][0], "Deploy day is Friday at 10:00.", [wrong])
     _deploy_lines(show, memory, day.subject, "An agent misheard and updated it; now they say")
     memory.undo(str(updated.operation))
