@@ -170,5 +170,6 @@ class ConsolidatingVerbs:
     ) -> SessionResult:
         """End a session: complete its open tasks, promote, sweep. A second call changes nothing.
 
-        Memories that were not promoted are still visible only inside the session."""
+        Memories that were not promoted are still visible only inside the session.
+        """
         return sessions.end_session(self._context, session_id, namespace, accept_loss=accept_loss)
