@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -71,6 +72,7 @@ def runs(memory):
 
 def told(server):
     rows = [row for _, body in server.got for row in json.loads(body)["data"]["alerts"]]
+    assert {datetime.fromisoformat(json.loads(body)["timestamp"]).tzinfo for _, body in server.got} <= {UTC}
     return [(row["name"], row["severity"], row["state"]) for row in rows]
 
 

@@ -16,7 +16,7 @@ from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
 from perdure.operations.ports import Context
 from perdure.records.digests import encoded
-from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, text_of, to_instant
+from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, to_instant
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status
 from perdure.records.report import Alert, Stats
@@ -67,7 +67,7 @@ def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any], *, since: In
     if news and ctx.tell_alerts is not None:
         rows = [{"id": _event_id(place, since, row["name"], row["severity"], row["state"]), **row} for row in news]
         message = {"id": _event_id(*(row["id"] for row in rows)), "type": "perdure.alerts"}
-        ctx.tell_alerts({**message, "timestamp": text_of(ctx.clock()), "data": {"alerts": rows}})
+        ctx.tell_alerts({**message, "timestamp": from_instant(ctx.clock()).isoformat(), "data": {"alerts": rows}})
     firing = {name: alert.severity for name, alert in found.items()}
     return f"{len(firing)} alerts, {len(news)} of them news", {"firing": firing}
 

@@ -171,6 +171,5 @@ class ConsolidatingVerbs:
         """End a session: complete its open tasks, promote, sweep. A second call changes nothing.
 
         Memories that were not promoted are still visible only inside the session.
-        A warning says that no memory belongs to the session.
         """
         return sessions.end_session(self._context, session_id, namespace, accept_loss=accept_loss)

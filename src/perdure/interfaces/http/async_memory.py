@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 class AsyncMemory:
     """The methods of a memory as coroutines; each runs in a thread, so that the event loop goes on.
 
+    A coroutine that is cancelled leaves its call running to the end: what it writes is written. ``within`` limits it.
+
     Args:
         memory: What ``perdure.open`` or ``perdure.connect`` returned.
 
