@@ -21,6 +21,7 @@ from perdure.records.errors import (
     InvalidInput,
     NotAStore,
     StoreBusy,
+    StoreClosed,
     StoreDamaged,
     StoreDenied,
     StoreError,
@@ -355,7 +356,7 @@ def test_a_lost_server_that_stays_away_is_unavailable(shared, monkeypatch):
         refused(StoreUnavailable, lambda: memory.recall("zebra", "away"), secret=password_of(shared), remedy="running")
     assert time.monotonic() - began < 1
     memory.close()
-    refused(StoreUnavailable, lambda: memory.remember("x"), "closed", remedy="Open")
+    refused(StoreClosed, lambda: memory.remember("x"), "closed", remedy="Open")
 
 
 @pytest.mark.parametrize("how", ["database", "url"])

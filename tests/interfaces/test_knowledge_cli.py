@@ -148,14 +148,14 @@ def test_who_looks_for_facts_that_the_policy_does_not_learn_is_told_how_to_have_
     for words, code in {
         ("facts",): 3,
         ("facts", "Gai Media"): 3,
-        ("timeline", "Gai Media"): 3,
         ("entity", "list"): 0,
         ("entity", "show", "Gai Media"): 3,
         ("stats",): 0,
     }.items():
         assert HINT in ran(*words, code=code), words
+    assert "Remember, Gai Media prefers" in ran("timeline", "Gai Media")
     (place / "perdure.toml").write_text(KNOWLEDGE)
-    for words, code in {("facts",): 3, ("timeline", "Gai Media"): 3, ("entity", "list"): 0, ("stats",): 0}.items():
+    for words, code in {("facts",): 3, ("timeline", "Gai Media"): 0, ("entity", "list"): 0, ("stats",): 0}.items():
         assert HINT not in ran(*words, code=code), words
     assert "1 new fact" in ran("learn", "talk")
     assert "Friday" in ran("facts", "Gai Media")

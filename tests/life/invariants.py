@@ -116,12 +116,17 @@ def digest_fits(memory: Memory) -> Iterator[str]:
 
 
 def digest_is_true(memory: Memory) -> Iterator[str]:
-    """No line of MEMORY.md is of a memory that is hidden, or that says only what is believed no longer."""
+    """No line of MEMORY.md is of a memory that is hidden, or that says only what is believed no longer.
+
+    What went because another fact says the same is believed.
+    """
     facts = memory.facts(limit=1000, past=True)
+    believed = {(f.name, f.predicate, f.value) for f in facts if f.state not in GONE}
     gone: set[str] = set()
     held: set[str] = set()
     for fact in facts:
-        (gone if fact.state in GONE else held).update((fact.id, *(source for source, _ in fact.sources)))
+        holds = (fact.name, fact.predicate, fact.value) in believed
+        (held if holds else gone).update((fact.id, *(source for source, _ in fact.sources)))
     for line in memory.digest().splitlines():
         if named := DIGEST_LINE.match(line):
             shown = memory.get(named[1])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 
 import perdure
@@ -64,16 +62,6 @@ def test_an_empty_list_of_messages_is_not_to_be_split(memory):
         memory.ingest([])
     with pytest.raises(perdure.InvalidInput, match="Split it"):
         memory.ingest([{"content": "x"}] * 1001)
-
-
-def test_ending_a_session_that_never_was_gives_a_warning(memory):
-    memory.remember("x", session="monday", confidence=1.0)
-    with pytest.warns(perdure.PerdureWarning, match="belongs to the session 'mondy'"):
-        memory.end_session("mondy")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        memory.end_session("mondy")  # it was said
-        assert memory.end_session("monday").anew
 
 
 def test_a_store_that_the_program_closed_is_the_programs_fault(memory):

@@ -100,7 +100,7 @@ def life(tmp_path_factory):
         now = figures(client.get("/metrics").text)
         sizes = [path.stat().st_size for path in (file, file.with_name("a.db-wal"))]
         shown = [m.content for name in memory.namespaces() for m in memory.list(name, inside="s")]
-        changes = sum(o.changes for o in memory.history(limit=1000))
+        changes = sum(o.changes for o in memory.history(limit=1000, notes=True))
         trimmed = memory.stats().journal.characters
         yield SimpleNamespace(during=during, now=now, sizes=sizes, shown=shown, changes=changes, trimmed=trimmed)
 

@@ -494,7 +494,6 @@ WRITE_FIRST = ("remember", "remember_many", "ingest", "extract", "apply", "apply
 
 
 @pytest.mark.behaviour("KN79")
-@pytest.mark.filterwarnings("ignore:No memory of alice belongs to the session:perdure.PerdureWarning")
 @pytest.mark.parametrize("verb", PUBLIC)
 def test_no_verb_reaches_past_the_prefix_of_its_connection(path, alice, verb):
     with _opened(with_prefix(path, "acme/")) as mine:  # alice's own place, behind a prefix

@@ -65,9 +65,7 @@ class DecidingVerbs:
 
     @verb(_ABOUT, hides=True)
     def archive(self, id: Identity, reason: Reason) -> Outcome:
-        """Hide a memory; ``restore`` shows it again. Nothing is deleted.
-
-        The facts that it says stay; ``forget`` hides those that only it says, too.
+        """Hide a memory, not its facts (``forget`` hides both); ``restore`` shows it again.
 
         Raises:
             NotFound: There is no such memory.
@@ -85,9 +83,8 @@ class DecidingVerbs:
         ]
         | None = None,
     ) -> Outcome:
-        """Show an archived memory again, or a fuller form of a shortened one. The next sweep does not reverse this.
+        """Show an archived memory again, with facts forgotten with it, or a fuller form. The next sweep leaves it so.
 
-        The facts that were forgotten with it come back, too.
         If a fact has another value by now, both are marked as conflicting and a person is asked.
         """
         return manual_decisions.restore(self._context, id, None if level is None else records.Form(level))

@@ -156,8 +156,8 @@ class FactVerbs:
     ) -> Timeline:
         """Show the facts about an entity, oldest first: when each was true, when it was believed, what replaced it.
 
-        True times follow the dates of the messages, believed times the moments of learning. Of a name that no facts are
-        about, the facts are those with the name in their value, and ``memories`` are those that name it, at most 50.
+        True times follow the messages' dates, believed times the moments of learning. Of a name without facts: what
+        names it.
 
         Raises:
             NotFound: Nothing is called that, and nothing names it.

@@ -47,7 +47,7 @@ class MaintainingVerbs:
         """Move memories that are due to their new tier, and archive those that the policy lets go.
 
         Safe to call at any time and as often as you like. Each operation can be undone. What the safety gates hold
-        back is listed in ``held`` and tried again at every sweep; the loss budget lets some of it go each day.
+        back is listed in ``held`` and tried again at every sweep.
         """
         return sweep.sweep(self._context, dry_run=dry_run, namespace=namespace, accept_loss=accept_loss)
 

@@ -6,10 +6,11 @@ import asyncio
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar, Unpack
 
 from perdure.memory import Memory
 from perdure.records.memory import MemoryItem
+from perdure.verbs.parameters import ListFilters
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,7 +56,7 @@ class AsyncMemory:
         return AsyncMemory(self._memory.within(seconds))
 
     async def list_all(
-        self, namespace: str = "default", *, before: str | None = None, **filters: Any
+        self, namespace: str = "default", *, before: str | None = None, **filters: Unpack[ListFilters]
     ) -> AsyncIterator[MemoryItem]:
         """Yield memories, newest first; see ``Memory.list_all``."""
         rows = self._memory.list_all(namespace, before=before, **filters)

@@ -17,7 +17,7 @@ from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.consolidation_results import Crystal, PromotionResult, SessionResult
-from perdure.records.errors import NotFound, PerdureWarning
+from perdure.records.errors import NotFound
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import DERIVED, Document, Kind, Record, Scope, Shelf, Status
 from perdure.rules.consolidation.merge_plan import stands_for_link
@@ -178,11 +178,8 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
     """End a session: complete its open tasks, promote, sweep, and note that it has ended.
 
     Interrupting is safe: what is done is done, and the next call does the rest.
-    A session of which nothing is kept can end, but its name may be mistyped: a warning says so.
     """
-    records, document = session_records(ctx, session, namespace), _document(ctx, session, namespace)
-    if not records and document is None:
-        ctx.warn(f"No memory of {namespace} belongs to the session {session!r} that was ended.", PerdureWarning)
+    records = session_records(ctx, session, namespace)
     ended = _end_of(ctx, session, namespace)
     if ended is not None and not _has_news(records, ended):
         return SessionResult(session, text_of(ended), anew=False)

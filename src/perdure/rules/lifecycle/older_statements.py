@@ -62,7 +62,8 @@ def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) ->
     left_out: dict[str, list[tuple[int, int]]] = {}
     over = _replaced(messages, words, rows, left_out)
     ids, corrected = [m.id for m in messages], over.copy()
-    alike = np.zeros_like(over) if rows is None else np.tril(rows @ rows.T >= ALIKE, -1)
+    likeness = np.zeros(over.shape) if rows is None else rows @ rows.T
+    alike = np.tril(likeness >= ALIKE, -1)
     about = _about_one_thing(messages, words, alike)
     said = np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)
     notes_alike = alike & ~said[:, None] & ~said
