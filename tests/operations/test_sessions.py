@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import pytest
 
 from conftest import WORDS_ONLY, HashEmbedder, ScriptedModel, logical, tables
-from perdure.records.errors import InvalidInput, ModelError, NotFound, PerdureWarning
+from perdure.records.errors import InvalidInput, ModelError, NotFound
 from perdure.records.memory import Shelf
 from perdure.records.plan import Change, Plan, Target
 
@@ -321,8 +321,7 @@ def test_the_end_of_a_session_is_undone_operation_by_operation(meaning, clock, p
 
 
 def test_a_session_of_which_nothing_is_kept_can_end(memory):
-    with pytest.warns(PerdureWarning, match="'silent'"):
-        done = memory.end_session("silent")
+    done = memory.end_session("silent")
     assert (done.anew, done.tasks, done.promotion) == (True, (), None)
     assert memory.end_session("silent").anew is False
     assert done.to_dict()["report"]["moved"] == []
