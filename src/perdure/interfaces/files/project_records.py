@@ -6,14 +6,13 @@ A record is a small file for each folder in the user's data folder, so that seve
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from perdure.interfaces.files.named_file import atomic_file
 from perdure.records.errors import PerdureError, StoreError
 from perdure.user_folders import data_folder
 
@@ -46,21 +45,16 @@ def write_project_record(record: ProjectRecord) -> None:
     """Write down what is known of a folder.
 
     Raises:
-        StoreError: It cannot be written.
+        StoreError, DiskFull: It cannot be written.
     """
     target = _path_of(record.folder)
-    growing = target.with_name(f".{secrets.token_hex(8)}.part")
     data = {"folder": record.folder, "namespace": record.namespace, "chosen": record.chosen}
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(growing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-            out.write(json.dumps(data).encode())
-        growing.replace(target)
     except OSError as error:
         raise StoreError(f"{target} cannot be written ({error.strerror}).", remedy="Check the folder.") from error
-    finally:
-        with suppress(OSError):
-            growing.unlink()
+    with atomic_file(target) as out:
+        out.write(json.dumps(data).encode())
 
 
 def _read(file: Path) -> ProjectRecord | None:
