@@ -55,7 +55,7 @@ class Constant(NamedTuple):
         return float(found)  # type: ignore[arg-type]
 
 
-FUSION, CHANCE, PAIRS = "calibrate.py", "relevance.py", "changes.py"
+FUSION, CHANCE, CHANGES = "calibrate.py", "relevance.py", "changes.py"
 CONSTANTS = (
     Constant("recall.cosine_anchor", "scale of meaning in a score", FUSION),
     Constant("recall.lexical_weight", "words against meaning", FUSION),
@@ -76,8 +76,8 @@ CONSTANTS = (
     Constant("operations.hooks:KNOWN_AGAIN", "requests that are known already", SAME),
     Constant("knowledge.synonym_at", "names of predicates a person is asked about", SAME),
     Constant("operations.remember_one:_NEAR", "earlier memories offered by a reply", ABOUT),
-    Constant("formulas.changes:ORDER.weights.cosine", "hits shown newest first", PAIRS),
-    Constant("formulas.changes:DIFFERENCE.weights.cosine", "hits said to differ", PAIRS),
+    Constant("formulas.changes:ORDER.weights.cosine", "hits shown newest first", CHANGES),
+    Constant("formulas.changes:DIFFERENCE.weights.cosine", "hits said to differ", CHANGES),
     Constant("rules.lifecycle.older_statements:ALIKE", "statements a later one replaces", ABOUT),
     Constant("rules.lifecycle.older_statements:_ABOUT_ONE_THING", "values a later text names", ABOUT),
     Constant("compression.preservation", "summaries that lose the meaning", UNMEASURED),
@@ -135,7 +135,8 @@ def matrix(model: LocalEmbedder, texts: Sequence[str]) -> np.ndarray:
 
 def same_pairs(model: LocalEmbedder) -> Labelled:
     """Return the labelled notes: whether both say the same."""
-    rows = [json.loads(line) for half in ("first", "locked") for line in (PAIRS / f"{half}.jsonl").open("rb")]
+    halves = [(PAIRS / f"{half}.jsonl").read_text("utf-8") for half in ("first", "locked")]
+    rows = [json.loads(line) for half in halves for line in half.splitlines()]
     one, other = (matrix(model, [row[side] for row in rows]) for side in ("one", "other"))
     return Labelled(
         (one * other).sum(axis=1), np.array([r["label"] == "same" for r in rows]), np.arange(len(rows)) % 10

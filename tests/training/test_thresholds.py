@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+import zlib
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
@@ -61,6 +62,28 @@ def test_every_constant_that_the_source_compares_with_a_cosine_is_listed():
 @pytest.mark.parametrize("constant", thresholds.CONSTANTS, ids=lambda c: c.name)
 def test_every_listed_constant_exists(constant):
     assert constant.value() >= 0
+
+
+class Noise:
+    """Takes the embedder's place: vectors that depend on the text alone."""
+
+    def __init__(self, weights=None):
+        assert weights is None
+
+    def embed(self, texts, *, purpose):
+        assert purpose == "document"
+        for text in texts:
+            vector = np.random.default_rng(zlib.crc32(text.encode())).normal(size=16)
+            yield (vector / np.linalg.norm(vector)).astype("<f4").tobytes()
+
+
+def test_the_table_has_a_line_for_every_constant(monkeypatch, capsys):
+    monkeypatch.setattr(thresholds, "LocalEmbedder", Noise)
+    monkeypatch.setattr(sys, "argv", ["thresholds.py"])
+    thresholds.main()
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split(" | ")[0] for line in lines] == [f"| {constant.name}" for constant in thresholds.CONSTANTS]
+    assert all(" to " in line for line in lines if thresholds.SAME in line or thresholds.ABOUT in line)
 
 
 def test_a_threshold_is_chosen_without_the_group_that_it_is_judged_on():
