@@ -76,8 +76,9 @@ $(MUTANTS)/.ready: pyproject.toml packages/perdure-embedder/pyproject.toml
 	touch $(MUTANTS)/.ready
 
 # Trains the embedder, writes it into its package and prints what it reaches. Hours on two cores, minutes on a GPU.
+# With PERDURE_DATA, first checks that no sentence of the evaluation sets is trained on.
 train: $(TRAINING)/.ready
-	$(TRAINING)/bin/python training/check.py
+	$(TRAINING)/bin/python training/check.py $(if $(PERDURE_DATA),--evaluation $(PERDURE_DATA))
 	$(TRAINING)/bin/python training/train.py
 	$(TRAINING)/bin/python training/export.py
 	$(TRAINING)/bin/python training/evaluate.py

@@ -11,6 +11,7 @@ which keeps what the base knows about texts that are no conversations.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -79,6 +80,12 @@ def mined_pairs(encoder: Encoder, chats: Sequence[Conversation], recipe: Recipe)
     return pairs
 
 
+def digest_of(pairs: Sequence[Pair], recipe: Recipe) -> str:
+    """Return what tells a training from another one: by its pairs and its recipe."""
+    listed = [[pair.question, pair.answer, pair.negatives, sorted(pair.answers)] for pair in pairs]
+    return hashlib.sha256(json.dumps([asdict(recipe), listed]).encode()).hexdigest()
+
+
 def contrastive_loss(
     questions: torch.Tensor, turns: torch.Tensor, right: torch.Tensor, temperature: float
 ) -> torch.Tensor:
@@ -110,7 +117,7 @@ def learning_rate(step: int, steps: int, recipe: Recipe) -> float:
 
 
 def train(chats: Sequence[Conversation], recipe: Recipe, output: Path, device: str = "cpu") -> Encoder:
-    """Return the trained model; an interrupted run goes on after its last whole epoch."""
+    """Return the trained model; an interrupted run of the same pairs and recipe goes on after its last whole epoch."""
     torch.manual_seed(recipe.seed)
     torch.use_deterministic_algorithms(mode=True)
     encoder, base = Encoder(device), Encoder(device)
@@ -119,8 +126,8 @@ def train(chats: Sequence[Conversation], recipe: Recipe, output: Path, device: s
     steps = recipe.epochs * steps_each
     optimizer = torch.optim.AdamW(encoder.model.parameters(), weight_decay=recipe.weight_decay)
     checkpoint, first, started = output / "checkpoint.pt", 0, time.monotonic()
-    if checkpoint.exists():
-        kept = torch.load(checkpoint, weights_only=True)
+    digest = digest_of(pairs, recipe)
+    if checkpoint.exists() and (kept := torch.load(checkpoint, weights_only=True)).get("digest") == digest:
         encoder.model.load_state_dict(kept["model"])
         optimizer.load_state_dict(kept["optimizer"])
         first = kept["epoch"]
@@ -140,9 +147,8 @@ def train(chats: Sequence[Conversation], recipe: Recipe, output: Path, device: s
             torch.nn.utils.clip_grad_norm_(encoder.model.parameters(), 1.0)
             optimizer.step()
         output.mkdir(parents=True, exist_ok=True)
-        torch.save(
-            {"model": encoder.model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch + 1}, checkpoint
-        )
+        state = {"model": encoder.model.state_dict(), "optimizer": optimizer.state_dict()}
+        torch.save({**state, "epoch": epoch + 1, "digest": digest}, checkpoint)
         print(
             f"epoch {epoch + 1} of {recipe.epochs}: loss {np.mean(losses):.3f}, {time.monotonic() - started:.0f} s",
             flush=True,

@@ -37,6 +37,31 @@ def test_the_script_trains_on_no_test_conversation(script, tmp_path, monkeypatch
     assert not {c.title for c in trained} & {c.title for c in conversations("test")}
 
 
+def test_an_interrupted_training_goes_on_and_one_of_other_pairs_or_another_recipe_starts_anew(
+    script, tmp_path, monkeypatch
+):
+    train, kept = script("train"), {}
+    step = MagicMock(**{"return_value.item.return_value": 1.0})
+    monkeypatch.setattr(train, "Encoder", MagicMock())
+    monkeypatch.setattr(train, "batch_loss", step)
+    monkeypatch.setattr(train, "mined_pairs", lambda _encoder, pairs, _recipe: pairs)
+    monkeypatch.setattr(train.torch, "save", lambda state, path: (kept.update(state), path.touch()))
+    monkeypatch.setattr(train.torch, "load", lambda _path, **_: kept)
+
+    def steps(pairs, recipe):
+        step.reset_mock()
+        train.train(pairs, recipe, tmp_path)
+        return step.call_count
+
+    recipe = train.Recipe(batch=1)
+    one, other = (train.Pair(text, "turn", ("another",), frozenset(["turn"])) for text in ("who?", "when?"))
+    assert (steps([one], recipe), steps([one], recipe)) == (3, 0)
+    kept["epoch"] = 1
+    assert steps([one], recipe) == 2
+    assert steps([other], recipe) == 3
+    assert steps([other], train.Recipe(batch=1, epochs=2)) == 2
+
+
 def test_only_base_weights_with_the_digest_are_taken(script, tmp_path, monkeypatch):
     encoder = script("encoder")
     (tmp_path / "package").mkdir()
