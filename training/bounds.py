@@ -3,8 +3,7 @@
 Usage: python training/bounds.py [--aim PERCENT]
 
 "Perfect": what a ranker reaches that puts all evidence first; a question with 25 evidence turns cannot exceed 10 of 25.
-"Brought up": the share of the evidence that the searches bring up for ranking at all. "In 20", "in 50": the share among
-so many of the best, which is what a perfect second ranking of them would reach where no question has more than ten.
+"Brought up": the same of what the searches bring up for ranking at all. "Of 20", "of 50": of so many of the best.
 "Gap": points that the mean over all questions loses to a perfect ranker by these questions.
 """
 
@@ -48,11 +47,11 @@ def figures_of(file: str, chat: str, asked: Asked) -> Figures:
     order = rank_candidates(asked.pool, asked.query, policy, asked.at)
 
     def share(ids: Sequence[str]) -> float:
-        return len(wanted.intersection(ids)) / len(wanted)
+        return min(HITS, len(wanted.intersection(ids))) / len(wanted)
 
     hits = drop_unrelated(order, policy).ids[:HITS]
     deeper = tuple(share(order.ids[:depth]) for depth in DEPTHS)
-    perfect = min(1.0, HITS / len(wanted))
+    perfect = share(list(wanted))
     return Figures(file, chat, asked.kind, len(wanted), perfect, share(order.ids), deeper, share(hits))
 
 
@@ -83,7 +82,7 @@ def main() -> None:
     groups = {kind: [f for f in found if f.kind == kind] for kind in sorted({f.kind for f in found})}
     groups |= {file: [f for f in found if f.file == file] for file in dict.fromkeys(f.file for f in found)}
     head = ["BEAM", "questions", "evidence turns: mean, most", "perfect", "brought up"]
-    head += [*(f"in {depth}" for depth in DEPTHS), "recall@10", "gap"]
+    head += [*(f"of {depth}" for depth in DEPTHS), "recall@10", "gap"]
     table(head, [row(name, some, len(found)) for name, some in {**groups, "all": found}.items()])
     many = [f.recall for f in found if f.kind in MANY_PLACES]
     others = [f.recall for f in found if f.kind not in MANY_PLACES]

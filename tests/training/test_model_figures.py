@@ -73,6 +73,18 @@ def test_the_evidence_states_the_figures_of_the_model_card():
     assert set(evidence) - set(IN_EVIDENCE) == {"way"}
 
 
+def test_what_the_kinds_of_beams_questions_reach_and_lose_is_what_all_do():
+    rows = table(EVIDENCE, "a perfect ranker")
+    count, perfect, recall, lost = (
+        means(next(cells for name, cells in rows.items() if name.startswith(begin)))
+        for begin in ("questions", "a perfect ranker", "recall", "points of the whole")
+    )
+    assert count[:-1].sum() == count[-1]
+    for values in (perfect, recall):
+        assert (count * values)[:-1].sum() / count[-1] == pytest.approx(values[-1], abs=0.06)
+    assert lost == pytest.approx(count * (perfect - recall) / count[-1], abs=0.16)  # three roundings
+
+
 def test_the_readme_states_the_figures_of_the_model_card():
     stated = [cells for t in tables(README) for name, cells in t.items() if name.startswith("evidence recall@10")]
     card = table(CARD, VECTORS)
