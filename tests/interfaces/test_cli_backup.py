@@ -143,6 +143,14 @@ def test_a_damaged_backup_and_a_backup_that_is_there_are_refused(folder):
     assert not (folder / "new.db").exists()
 
 
+def test_one_namespace_is_no_backup(folder):
+    told("remember", "ours", "-n", "ours")
+    for words in (("backup", "ours.db", "-n", "ours"), ("restore-backup", "ours.db", "-n", "ours", "--store", "new.db")):
+        refused = told(*words, code=1)
+        assert (refused["error"], "all namespaces, not only of 'ours'" in refused["message"]) == ("InvalidInput", True)
+    assert not [path for path in folder.iterdir() if path.name.startswith(("ours.db", "new.db"))]
+
+
 def test_a_server_that_is_not_there_is_told_without_its_password(folder):
     url = "postgresql://perdure:hunter2@127.0.0.1:1/perdure"
     for words in (("backup", "safe.db"), ("restore-backup", "safe.db")):

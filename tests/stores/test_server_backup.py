@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 import perdure
 from conftest import HashEmbedder, logical, on_a_file, opened, places, servers
-from perdure.compose import backup, restore_backup, store_at
+from perdure.compose import EmbedderWarning, backup, restore_backup, store_at
 from perdure.interfaces.cli import app as cli
-from perdure.records.errors import InvalidInput, StoreDamaged, StoreReadOnly
+from perdure.records.errors import InvalidInput, NotAllowed, StoreDamaged, StoreReadOnly
 from perdure.stores.backups import BackupFolder
 from stores.test_damage import DAMAGES, POLICY, lived, run_by_hand
 
@@ -136,6 +136,20 @@ def test_a_prefix_backs_up_what_it_sees(url, clock, tmp_path):
     with opened(tmp_path / "safe.db", POLICY, clock) as memory:
         assert [m.content for m in memory.list(namespace="a")] == ["ours"]
         assert memory.namespaces() == ["a"]
+
+
+def test_a_prefix_does_not_take_semantic_search_from_others(url, clock):
+    with opened(url, POLICY, clock, HashEmbedder()) as memory:
+        memory.remember("The gateway has port 8081.", namespace="theirs")
+        before = memory.stats().space
+    with opened(servers().with_prefix(url, "team/"), POLICY, clock, HashEmbedder(dimensions=32)) as memory:
+        with pytest.warns(EmbedderWarning, match="vectors are from hash/64/1"):
+            memory.remember("ours", namespace="a")
+        with pytest.raises(NotAllowed, match="whole server, not only those below 'team/'"):
+            memory.reembed()
+    with opened(url, POLICY, clock, HashEmbedder()) as memory:
+        assert (memory.stats().space, memory.stats().without_vector) == (before, 1)
+        assert "semantic" in memory.recall("Which port has the gateway?", namespace="theirs").hits[0].parts
 
 
 def test_the_command_backs_up_a_server_and_shows_no_password(url, empty, clock, tmp_path, monkeypatch):

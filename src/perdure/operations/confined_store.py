@@ -189,9 +189,9 @@ class ConfinedStore(_Confined):
             self._check_whole("change the vectors of the whole store")
         self._inner.add_space(space, activate=activate)
 
-    def prepare_space(self, space: Space) -> None:
+    def prepare_space(self, space: Space, *, to_search: bool = False) -> None:
         self._check_whole("change the vectors of the whole store")
-        self._inner.prepare_space(space)
+        self._inner.prepare_space(space, to_search=to_search)
 
     def rebuild(self, *, keep_texts: bool) -> None:
         if self._grant.is_token:  # what is made from rows changes none

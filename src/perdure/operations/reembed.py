@@ -37,7 +37,7 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
         )
     space = _space(ctx.embedder)
     before = ctx.store.space()
-    ctx.store.prepare_space(space)
+    ctx.store.prepare_space(space, to_search=True)
     places = all_namespaces(ctx.store)  # each must have its vectors before searches change over
     total = sum(count for *_, count in ctx.store.tally(None))
     embedded, operations = 0, list[str]()

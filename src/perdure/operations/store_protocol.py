@@ -386,8 +386,12 @@ class Store(Protocol):
             SpaceMismatch: ``activate`` is False, and another space is active: vectors of two spaces do not compare.
         """
 
-    def prepare_space(self, space: Space) -> None:
-        """Make a space known beside the active one, so that it can be filled while searches go on in the old one."""
+    def prepare_space(self, space: Space, *, to_search: bool = False) -> None:
+        """Make a space known beside the active one, so that it can be filled while searches go on in the old one.
+
+        Raises:
+            NotAllowed: ``to_search`` it is to become the active one, and this is only a part of a server.
+        """
 
     def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
         """Return the next memories without a vector in a space: (row, id, searchable text); ``after`` is a row."""

@@ -75,6 +75,22 @@ class Call:
             return str(default_store())
         return str(expanded(self.given_store)) if self.given_store.startswith("~") else self.given_store
 
+    def refuse_namespace(self, action: str, instead: str) -> None:
+        """Refuse a namespace for what can only be done with the whole store.
+
+        Args:
+            action: What would be done, as in "would {action}, not only ...".
+            instead: What does it for one namespace.
+
+        Raises:
+            InvalidInput: A namespace was given.
+        """
+        if self.namespace is not None:
+            raise InvalidInput(
+                f"This would {action} of all namespaces, not only of {self.namespace!r}; nothing was written.",
+                remedy=f"Leave --namespace out, or use `{instead}` for one namespace.",
+            )
+
     @property
     def shown_store(self) -> str:
         """The store as it may be printed: without a password."""

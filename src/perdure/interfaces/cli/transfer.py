@@ -159,7 +159,11 @@ def backup(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The backup file to write.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write a verified copy of the store's file as it is at this moment; other processes may go on writing."""
+    """Write a verified copy of the whole store as it is at this moment; other processes may go on writing.
+
+    One namespace alone: perdure export.
+    """
+    call.refuse_namespace("back up the memories", "perdure export")
     started = time.perf_counter()
     saved = compose.backup(call.store, expanded(file), overwrite=force)
     seconds = round(time.perf_counter() - started, 3)
@@ -180,6 +184,7 @@ def restore_backup(
     ] = False,
 ) -> None:
     """Verify a backup and put it where --store says. Stop what uses the store first."""
+    call.refuse_namespace("restore the memories", "perdure copy")
     result = compose.restore_backup(expanded(file), call.prepared_store(), overwrite=force)
     kept_path = None if result.kept is None else str(result.kept)
     note = () if kept_path is None else (" The previous store is now ", Foreign(kept_path), ".")
