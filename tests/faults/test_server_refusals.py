@@ -7,6 +7,7 @@ import time
 import traceback
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
@@ -196,8 +197,29 @@ def test_a_schema_that_the_role_may_not_write_to_is_named_with_the_grant(place):
 def test_tables_of_another_role_are_refused(place):
     sql(place, f"DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD '{WRONG}'")
     url = changed(place, user="guest", password=WRONG)
-    refused(StoreDenied, lambda: opened(url), "permission denied", secret=WRONG, remedy="REASSIGN OWNED")
+    refused(StoreDenied, lambda: opened(url), "permission denied", secret=WRONG, remedy="grant what is missing")
     sql(place, "DROP ROLE guest")
+
+
+def test_the_grants_of_the_documentation_suffice_and_say_what_they_do_not(place):
+    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text("utf-8")
+    grants = re.search(r"GRANT USAGE ON SCHEMA public.*?(?=```)", page, re.DOTALL)[0]
+    opened(place).remember("The gateway has port 8081.")
+    for name in ("service", "reader"):
+        sql(place, f"DROP ROLE IF EXISTS {name}; CREATE ROLE {name} LOGIN PASSWORD '{WRONG}'")
+    sql(place, grants)
+    serving, reading = (opened(changed(place, user=name, password=WRONG)) for name in ("service", "reader"))
+    kept = serving.remember("Deploys happen on Tuesdays.")
+    serving.undo(kept.operation)
+    assert [hit.memory.content for hit in serving.recall("Which port has the gateway?").hits] == [
+        "The gateway has port 8081."
+    ]
+    assert any("permission denied to vacuum" in note for note in serving.compact(dry_run=False).notes)
+    assert reading.recall("Which port has the gateway?", touch=False).hits and reading.check() == []
+    refused(StoreDenied, lambda: reading.remember("no"), "permission denied", remedy="grant what is missing")
+    for memory, name in ((serving, "service"), (reading, "reader")):
+        memory.close()
+        sql(place, f"DROP OWNED BY {name}; DROP ROLE {name}")
 
 
 @pytest.mark.parametrize("right", ["SUPERUSER", "BYPASSRLS"])
@@ -398,7 +420,7 @@ BROKEN = {
     "40001": (StoreBusy, "Try again"),
     "40P01": (StoreBusy, "Try again"),
     "XX001": (StoreDamaged, "backup"),
-    "42501": (StoreDenied, "REASSIGN OWNED"),
+    "42501": (StoreDenied, "grant what is missing"),
     "58030": (StoreError, "Report"),
 }
 

@@ -145,7 +145,10 @@ def test_a_damaged_backup_and_a_backup_that_is_there_are_refused(folder):
 
 def test_one_namespace_is_no_backup(folder):
     told("remember", "ours", "-n", "ours")
-    for words in (("backup", "ours.db", "-n", "ours"), ("restore-backup", "ours.db", "-n", "ours", "--store", "new.db")):
+    for words in (
+        ("backup", "ours.db", "-n", "ours"),
+        ("restore-backup", "ours.db", "-n", "ours", "--store", "new.db"),
+    ):
         refused = told(*words, code=1)
         assert (refused["error"], "all namespaces, not only of 'ours'" in refused["message"]) == ("InvalidInput", True)
     assert not [path for path in folder.iterdir() if path.name.startswith(("ours.db", "new.db"))]

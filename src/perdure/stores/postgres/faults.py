@@ -58,7 +58,7 @@ _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...
         ("42501",),
         StoreDenied,
         "The role lacks a permission ({text}).",
-        "If another role owns the tables, connect as that role, or have it run `REASSIGN OWNED BY it TO role`.",
+        "Have the tables' owner grant what is missing (docs/scale.md, Roles), or connect as the owner.",
     ),
     (
         ("42P01", "42703"),  # the version was looked at when the store was opened

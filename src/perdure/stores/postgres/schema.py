@@ -190,7 +190,7 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreDenied(
                 f"The role has no permission to create or change tables ({first_line(error)}).",
-                remedy="Migrate as the tables' owner (or `REASSIGN OWNED BY it TO role`); where there are none yet, "
+                remedy="Migrate as the role that owns the tables; where there are none yet, "
                 "have the schema's owner run `GRANT CREATE ON SCHEMA public TO role`.",
             ) from error
         except psycopg.Error as error:
