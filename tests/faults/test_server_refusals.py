@@ -215,7 +215,8 @@ def test_the_grants_of_the_documentation_suffice_and_say_what_they_do_not(place)
         "The gateway has port 8081."
     ]
     assert any("permission denied to vacuum" in note for note in serving.compact(dry_run=False).notes)
-    assert reading.recall("Which port has the gateway?", touch=False).hits and reading.check() == []
+    assert reading.recall("Which port has the gateway?", touch=False).hits
+    assert reading.check() == []
     refused(StoreDenied, lambda: reading.remember("no"), "permission denied", remedy="grant what is missing")
     for memory, name in ((serving, "service"), (reading, "reader")):
         memory.close()
