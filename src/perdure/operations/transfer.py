@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -77,14 +78,14 @@ def copy(
     steps = [(place, part) for place in chosen_namespaces(source, namespace) for part in PARTS]
     counts = {step: source.transfer.count(*step) for step in steps}
     for step in steps:
-        _check_ids(source.transfer, step)
+        _check_ids(source.transfer, step, counts[step])
     ledger = Ledger(2 * sum(counts.values()), progress)
     starts = {step: _start(source.transfer, target.transfer, step, counts[step], ledger) for step in steps}
     fresh = _begin_filling(target, work)
     bring_spaces(spaces, target)
     for step in steps:
         rows, after = starts.pop(step)
-        for page in pages(source.transfer, step, after):
+        for page in pages(source.transfer, step, after, counts[step] - rows):
             with _damage_named(step):
                 target.transfer.write(*step, page, rows)
             rows += len(page)
@@ -122,14 +123,14 @@ _NO_IDS: Final = frozenset({"namespace", "vector"})
 """Parts without ids of their own: a vector belongs to a memory that is checked, and reading vectors takes long."""
 
 
-def _check_ids(source: RowTransfer, step: Step) -> None:
+def _check_ids(source: RowTransfer, step: Step, count: int) -> None:
     """Refuse a part of a source in which something else stands where an id must be."""
     namespace, part = step
     checked_namespace(namespace)
     if part in _NO_IDS:
         return
     number = 0
-    for page in pages(source, step, None):
+    for page in pages(source, step, None, count):
         for row in page:
             number += 1
             try:
@@ -232,10 +233,15 @@ def bring_spaces(spaces: Iterable[tuple[Space, bool]], target: Store) -> None:
             target.add_space(space, activate=False)
 
 
-def pages(transfer: RowTransfer, step: Step, after: Cursor | None) -> Iterator[list[Line]]:
-    """Yield the rows of a part from a place on, as many at once as one transaction should hold."""
-    while found := transfer.read(*step, after, PAGE):
+def pages(transfer: RowTransfer, step: Step, after: Cursor | None, count: int | None = None) -> Iterator[list[Line]]:
+    """Yield the rows of a part from a place on, as many at once as one transaction should hold.
+
+    Where it is known how many there are, nobody is asked whether there are more than ``count``.
+    """
+    left = math.inf if count is None else count
+    while left > 0 and (found := transfer.read(*step, after, int(min(left, PAGE)))):
         after = found[-1][0]
+        left -= len(found)
         yield [row for _, row in found]
 
 

@@ -126,12 +126,16 @@ class PostgresTransfer(SqlTransfer):
 
 
 def _page(session: PostgresSession, part: str, after: dict[str, int | str], limit: int) -> list[tuple[Any, ...]]:
-    for setting in _DETOURS:
-        session.set_local(setting, "off")
-    if part in _SIZED_PARTS:
-        sizes = [int(size) for (size,) in session.rows(f"move_{part}_sizes", limit=limit, **after)]
-        limit = max(1, len(list(takewhile(lambda total: total <= LARGE, accumulate(sizes)))))
-    return session.rows(f"move_{part}", limit=limit, **after)
+    sized = part in _SIZED_PARTS
+    with session.together():
+        for setting in _DETOURS:
+            session.set_local(setting, "off")
+        first = session.run(f"move_{part}_sizes" if sized else f"move_{part}", limit=limit, **after)
+    found = first.fetchall()
+    if not sized or not found:
+        return found
+    fitting = len(list(takewhile(lambda total: total <= LARGE, accumulate(int(size) for (size,) in found))))
+    return session.rows(f"move_{part}", limit=max(1, fitting), **after)
 
 
 def _write_namespace(session: PostgresSession, rows: Sequence[Line]) -> None:
