@@ -45,13 +45,14 @@ Planned = tuple[str, Mapping[str, Any]]
 
 
 def _fact(
-    predicate: str, value: str, *, label: str = "", subject: str = COURIER, ago: int = 0, since: str = ""
+    predicate: str, value: str, *, label: str = "", subject: str = COURIER, ago: int = 0, since: str = "", to: str = ""
 ) -> Planned:
     """Hand over a fact with the words that it was told in; ``ago`` days is when they were said.
 
-    ``since`` is the day since when it holds.
+    ``since`` is the day since when it holds, ``to`` the day on which it ended.
     """
-    claim = {"subject": subject, "predicate": predicate, "value": value, **({"valid_from": since} if since else {})}
+    claim = {"subject": subject, "predicate": predicate, "value": value}
+    claim |= {key: day for key, day in (("valid_from", since), ("valid_to", to)) if day}
     told = {"content": f"{subject}: {predicate.replace('_', ' ')} is {value}.", "facts": (claim,)}
     return "remember", {"label": label, **told, **({"ago": ago} if ago else {})}
 
@@ -106,6 +107,13 @@ ON_DAYS: Final[Mapping[int, Sequence[Planned]]] = {
     44: (_fact("tariff", "red"), ("verify", {})),
     45: (_fact("driver", "Ines Petrov"),),
     46: (("summarize", {}),),
+    47: (
+        _say("Remember that Pia likes tea.", "Remember that Rolf lives in Bern.", "Remember that Uwe likes rice."),
+        _fact("garage", "the old mill", since="2018-01-01", to="2020-01-01"),
+    ),
+    48: (("archive", {"id": "value rice", "reason": "he is not on the list"}), ("deny", {"id": "value the old mill"})),
+    49: (_say("Remember that Uwe likes rice."),),
+    139: (_say("Remember that Pia likes tea.", "Rolf no longer lives in Bern."),),
     150: (("confirm", {"id": "value Ines Petrov"}),),
 }
 """Day -> what the clerk does on it besides."""
