@@ -97,7 +97,12 @@ ON_DAYS: Final[Mapping[int, Sequence[Planned]]] = {
     ),
     15: (("move", {"id": "gate", "tier": "warm", "reason": "the code was changed"}),),
     16: (_fact("gate code", "2048", ago=400),),
-    21: (_say("Remember that Ida lives in Bern.", "Remember that Kim likes fish."),),
+    21: (
+        _say(
+            *("Remember that Ida lives in Bern.", "Remember that Kim likes fish.", "Remember that Pia likes tea."),
+            *("Remember that Rolf lives in Bern.", "Remember that Uwe likes rice."),
+        ),
+    ),
     24: (_say("Kim doesn't like fish."),),
     28: (_say("Ida no longer lives in Bern."),),
     30: (("learn_procedures", {}), ("learn_rates", {}), ("summarize", {})),
@@ -108,12 +113,12 @@ ON_DAYS: Final[Mapping[int, Sequence[Planned]]] = {
     45: (_fact("driver", "Ines Petrov"),),
     46: (("summarize", {}),),
     47: (
-        _say("Remember that Pia likes tea.", "Remember that Rolf lives in Bern.", "Remember that Uwe likes rice."),
         _fact("garage", "the old mill", since="2018-01-01", to="2020-01-01"),
+        ("deny", {"id": "value the old mill"}),
+        ("archive", {"id": "value rice", "reason": "he is not on the list"}),
     ),
-    48: (("archive", {"id": "value rice", "reason": "he is not on the list"}), ("deny", {"id": "value the old mill"})),
-    49: (_say("Remember that Uwe likes rice."),),
-    139: (_say("Remember that Pia likes tea.", "Rolf no longer lives in Bern."),),
+    48: (_say("Remember that Uwe likes rice."),),
+    113: (_say("Remember that Pia likes tea.", "Rolf no longer lives in Bern."),),
     150: (("confirm", {"id": "value Ines Petrov"}),),
 }
 """Day -> what the clerk does on it besides."""
