@@ -132,11 +132,12 @@ def _office() -> TemporaryDirectory[str]:
         connection.execute("CREATE TABLE courier (name TEXT, tariff TEXT)")
         connection.execute("INSERT INTO courier VALUES (?, ?)", (COURIER, "blue"))
     asked = "SELECT tariff FROM courier WHERE name IN :aliases"
-    told = f"[authorities.office]\nurl = 'sqlite:///office.db'\npredicates.tariff = '{asked}'\n"
+    told = f"[authorities.office]\ntimeout_seconds = 60\nurl = 'sqlite:///office.db'\npredicates.tariff = '{asked}'\n"
     Path(folder.name, "knowledge.toml").write_text(told, "utf-8")
     return folder
 
 
 def policy() -> Mapping[str, Any]:
-    """Return the policy of a clerk's store, which names an authority."""
-    return {"preset": "facts", "knowledge": {"file": str(Path(_office().name, "knowledge.toml"))}}
+    """Return the policy of a clerk's store, which names an authority and waits for it however busy the machine is."""
+    known = {"file": str(Path(_office().name, "knowledge.toml")), "authority_seconds": 60}
+    return {"preset": "facts", "knowledge": known}
