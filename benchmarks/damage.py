@@ -149,7 +149,7 @@ def _repaired(path: Path, safe: Path | None, truth: Any) -> str:
         return "named"
     except Exception as error:  # noqa: BLE001  # whatever comes out of a door
         return repr(error)[:200]
-    # Hits are not compared: a row that is stored anew comes after those that are as likely. The repair is an operation, too.
+    # Hits are not compared: a row that is stored anew comes after those that are as likely. A repair is an operation.
     is_whole = (got[0], got[2]) == (truth[0], truth[2]) and set(truth[3]) <= set(got[3])
     return "named" if left else "whole" if is_whole else "something is wrong that is not named"
 
