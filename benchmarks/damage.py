@@ -2,6 +2,7 @@
 
 For each damage: whether a whole check names a fault (or the store refuses to open), whether anything that can be read
 differs, and whether an error came out of a verb that is none of Perdure's. Usage: damage.py [--server] [count] [seed].
+With --repair it also says how many harmful damages of a file a repair from a backup takes back, and how many it names.
 With --server a PostgreSQL server of our own is damaged by its superuser: values, rows, indexes, triggers, policies.
 """
 
@@ -14,9 +15,10 @@ import sys
 import tempfile
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from typing import Any
 import apsw
 
 import perdure
+from perdure.compose import backup
 from perdure.records.errors import PerdureError
 
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
@@ -48,6 +51,7 @@ class Seen:
     found: bool = False  # whether a whole check named a fault, or the store refused to open
     harmful: bool = True  # whether what can be read differs from what was stored
     crash: str = ""  # an error that is none of Perdure's; empty for none
+    repair: str = ""  # what came of a repair from a backup; empty where none was tried
 
 
 def fill(path: Path) -> None:
@@ -119,8 +123,8 @@ def _every(memory: perdure.Memory) -> list[perdure.MemoryItem]:
     return found
 
 
-def damages(original: Path, folder: Path, count: int, seed: int) -> Iterator[Seen]:
-    """Damage copies of a file, each in one place, and yield what came of it."""
+def damages(original: Path, folder: Path, count: int, seed: int, safe: Path | None = None) -> Iterator[Seen]:
+    """Damage copies of a file, each in one place, and yield what came of it; of ``safe``, a backup, it is repaired."""
     chance = random.Random(seed)  # a seed repeats a run
     truth, _ = answers(original)
     for number in range(count):
@@ -130,7 +134,24 @@ def damages(original: Path, folder: Path, count: int, seed: int) -> Iterator[See
         shutil.copyfile(original, path)
         kind = KINDS[number % len(KINDS)]
         where = _row(path, chance) if kind == "row" else _bytes(path, kind, chance)
-        yield _seen(path, kind, where, truth)
+        seen = _seen(path, kind, where, truth)
+        is_repaired = safe is not None and seen.harmful and seen.found
+        yield replace(seen, repair=_repaired(path, safe, truth)) if is_repaired else seen
+
+
+def _repaired(path: Path, safe: Path | None, truth: Any) -> str:
+    """Return "whole" where a repair makes a store what it was, "named" where it says what is left, else what it is."""
+    try:
+        with open_store(path) as memory:
+            left = memory.repair(source=str(safe), dry_run=False).left
+        got: Any = answers(path)[0]
+    except PerdureError:
+        return "named"
+    except Exception as error:  # noqa: BLE001  # whatever comes out of a door
+        return repr(error)[:200]
+    # Hits are not compared: a row that is stored anew comes after those that are as likely. A repair is an operation.
+    is_whole = (got[0], got[2]) == (truth[0], truth[2]) and set(truth[3]) <= set(got[3])
+    return "named" if left else "whole" if is_whole else "something is wrong that is not named"
 
 
 def _bytes(path: Path, kind: str, chance: random.Random) -> str:
@@ -325,7 +346,7 @@ def _seen(path: Path | str, kind: str, where: str, truth: object) -> Seen:
     return Seen(kind, where, found=bool(faults), harmful=got != truth)
 
 
-def main(count: int = 1000, seed: int = 1, *, server: bool = False) -> None:
+def main(count: int = 1000, seed: int = 1, *, server: bool = False, repair: bool = False) -> None:
     """Print a table."""
     if server:
         show("database", SERVER_KINDS, list(server_damages(count, seed)), seed)
@@ -334,7 +355,8 @@ def main(count: int = 1000, seed: int = 1, *, server: bool = False) -> None:
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
         original = Path(name) / "agent.db"
         fill(original)
-        seen = list(damages(original, Path(name), count, seed))
+        safe = backup(original, Path(name) / "safe.db").path if repair else None
+        seen = list(damages(original, Path(name), count, seed, safe))
     show("file", KINDS, seen, seed)
 
 
@@ -348,6 +370,8 @@ def show(what: str, kinds: tuple[str, ...], seen: list[Seen], seed: int) -> None
         found = [sum(s.found for s in some) for some in (harmful, harmless)]
         crashes = sum(bool(s.crash) for s in those)
         print(f"{kind:8} {len(harmful):8} {found[0]:14} {len(harmless):9} {found[1]:14} {crashes:8}")
+        if repairs := Counter(s.repair for s in those if s.repair):
+            print(f"  repaired: {', '.join(f'{what} {number}' for what, number in repairs.items())}")
     for s in seen:
         if s.crash or (s.harmful and not s.found):
             print(f"  missed: {s}")
@@ -355,4 +379,5 @@ def show(what: str, kinds: tuple[str, ...], seen: list[Seen], seed: int) -> None
 
 if __name__ == "__main__":
     words = sys.argv[1:]
-    main(*(int(word) for word in words if word != "--server"), server="--server" in words)
+    numbers = (int(word) for word in words if not word.startswith("--"))
+    main(*numbers, server="--server" in words, repair="--repair" in words)

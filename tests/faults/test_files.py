@@ -122,10 +122,17 @@ def test_a_pipe_that_the_shell_opened_is_read_whole(folder, name):
     assert "Ana lives in Oslo" in kept
 
 
-def test_what_is_exported_is_its_owners_alone_and_leaves_nothing_beside_it(folder):
-    done = cli(folder, "export", "out.jsonl.gz")
-    assert done.returncode == 0, done.stderr
-    assert permissions(folder / "out.jsonl.gz") == 0o600
+def test_what_is_written_is_its_owners_alone_and_leaves_nothing_beside_it(folder):
+    files = {
+        "out.jsonl.gz": ("export", "out.jsonl.gz"),
+        "plan.json": ("plan", "fit", "--tokens", "1", "-o", "plan.json"),
+        "safe.db": ("backup", "safe.db"),
+        "other.db": ("copy", "agent.db", "other.db"),
+    }
+    for name, words in files.items():
+        done = cli(folder, *words)
+        assert done.returncode == 0, done.stderr
+        assert permissions(folder / name) == 0o600, name
     assert gzip.decompress((folder / "out.jsonl.gz").read_bytes())
     assert [p.name for p in folder.iterdir() if ".part" in p.name] == []
 

@@ -207,6 +207,30 @@ def test_eight_threads_on_one_memory_share_its_connections(place):
     memory.close()
 
 
+def test_of_eight_writers_that_ingest_at_once_none_is_refused(place):
+    """Each changes the namespace that the others have read; they try again inside the call."""
+    failures, rounds = [], budget(4, 14)
+
+    def work(n):
+        try:
+            with opened(place) as memory:
+                for turn in range(rounds):
+                    said = [{"role": "user", "content": f"zebra {n} {turn} {line}"} for line in range(5)]
+                    memory.ingest(said, session=f"s{n % 3}")
+        except BaseException as error:  # noqa: BLE001  # told by the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    with opened(place) as memory:
+        assert memory.stats().memories == 8 * rounds * 5
+        assert memory.check() == []
+
+
 def test_forked_children_do_no_harm(place):
     code = f"""
 import os, sys

@@ -45,13 +45,14 @@ Planned = tuple[str, Mapping[str, Any]]
 
 
 def _fact(
-    predicate: str, value: str, *, label: str = "", subject: str = COURIER, ago: int = 0, since: str = ""
+    predicate: str, value: str, *, label: str = "", subject: str = COURIER, ago: int = 0, since: str = "", to: str = ""
 ) -> Planned:
     """Hand over a fact with the words that it was told in; ``ago`` days is when they were said.
 
-    ``since`` is the day since when it holds.
+    ``since`` is the day since when it holds, ``to`` the day on which it ended.
     """
-    claim = {"subject": subject, "predicate": predicate, "value": value, **({"valid_from": since} if since else {})}
+    claim = {"subject": subject, "predicate": predicate, "value": value}
+    claim |= {key: day for key, day in (("valid_from", since), ("valid_to", to)) if day}
     told = {"content": f"{subject}: {predicate.replace('_', ' ')} is {value}.", "facts": (claim,)}
     return "remember", {"label": label, **told, **({"ago": ago} if ago else {})}
 
@@ -96,7 +97,12 @@ ON_DAYS: Final[Mapping[int, Sequence[Planned]]] = {
     ),
     15: (("move", {"id": "gate", "tier": "warm", "reason": "the code was changed"}),),
     16: (_fact("gate code", "2048", ago=400),),
-    21: (_say("Remember that Ida lives in Bern.", "Remember that Kim likes fish."),),
+    21: (
+        _say(
+            *("Remember that Ida lives in Bern.", "Remember that Kim likes fish.", "Remember that Pia likes tea."),
+            *("Remember that Rolf lives in Bern.", "Remember that Uwe likes rice."),
+        ),
+    ),
     24: (_say("Kim doesn't like fish."),),
     28: (_say("Ida no longer lives in Bern."),),
     30: (("learn_procedures", {}), ("learn_rates", {}), ("summarize", {})),
@@ -106,6 +112,13 @@ ON_DAYS: Final[Mapping[int, Sequence[Planned]]] = {
     44: (_fact("tariff", "red"), ("verify", {})),
     45: (_fact("driver", "Ines Petrov"),),
     46: (("summarize", {}),),
+    47: (
+        _fact("garage", "the old mill", since="2018-01-01", to="2020-01-01"),
+        ("deny", {"id": "value the old mill"}),
+        ("archive", {"id": "value rice", "reason": "he is not on the list"}),
+    ),
+    48: (_say("Remember that Uwe likes rice."),),
+    113: (_say("Remember that Pia likes tea.", "Rolf no longer lives in Bern."),),
     150: (("confirm", {"id": "value Ines Petrov"}),),
 }
 """Day -> what the clerk does on it besides."""
@@ -119,11 +132,12 @@ def _office() -> TemporaryDirectory[str]:
         connection.execute("CREATE TABLE courier (name TEXT, tariff TEXT)")
         connection.execute("INSERT INTO courier VALUES (?, ?)", (COURIER, "blue"))
     asked = "SELECT tariff FROM courier WHERE name IN :aliases"
-    told = f"[authorities.office]\nurl = 'sqlite:///office.db'\npredicates.tariff = '{asked}'\n"
+    told = f"[authorities.office]\ntimeout_seconds = 60\nurl = 'sqlite:///office.db'\npredicates.tariff = '{asked}'\n"
     Path(folder.name, "knowledge.toml").write_text(told, "utf-8")
     return folder
 
 
 def policy() -> Mapping[str, Any]:
-    """Return the policy of a clerk's store, which names an authority."""
-    return {"preset": "facts", "knowledge": {"file": str(Path(_office().name, "knowledge.toml"))}}
+    """Return the policy of a clerk's store, which names an authority and waits for it however busy the machine is."""
+    known = {"file": str(Path(_office().name, "knowledge.toml")), "authority_seconds": 60}
+    return {"preset": "facts", "knowledge": known}

@@ -6,14 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
 
 import perdure.memory  # noqa: F401  # declares the verbs
 from perdure.knowledge.rules.claim_resolution import ConflictStrategy
-from perdure.records.instant import DAY_MS
-from perdure.records.memory import Form, Kind, Scope, Status, Tier
-from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.knowledge.rules.fact_records import TABLE, FactEvent, FactState, FactTransition, state_of
+from perdure.records.instant import to_instant
+from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
+from perdure.records.policy import Policy
 from perdure.records.report import Entry
 from perdure.rules.lifecycle.tier_table import RULES, Rule
 from perdure.verbs.declaration import VERBS
@@ -62,11 +64,35 @@ def _from_tier(tier: Tier) -> Row:
     )
 
 
-def _aged(entry: Entry) -> bool:
-    """Recognise that somebody validates a fact that nobody has for the days after which it is aged."""
-    before, after = entry.before or {}, entry.after or {}
-    days = (after.get("validated_ms", 0) - (before.get("validated_ms") or before.get("created_ms", 0))) / DAY_MS
-    return "validated_ms" in after and before.get("kind") == Kind.FACT and days > KnowledgePolicy().aging_days
+def _fact_state(row: Mapping[str, Any], at: str) -> FactState:
+    """Return what a fact is at an instant, under the default policy."""
+    known = {name: row[name] for name in State.__slots__ if name in row}
+    state = State(**known | {"kind": Kind(row["kind"]), "status": Status(row["status"])})
+    return state_of(state, Policy(), to_instant(datetime.fromisoformat(at.replace(" UTC", "+00:00"))))
+
+
+_EVENTS: Final[Mapping[FactEvent, Row]] = {
+    FactEvent.REINFORCED: lambda e: e.operation in _SAYING and "reinforcements" in (e.after or {}),
+    FactEvent.VALIDATED: lambda e: e.operation not in _SAYING and "validated_ms" in (e.after or {}),
+    FactEvent.ENDED: lambda e: "said not to hold any longer" in e.because,
+    FactEvent.REPLACED: lambda e: "said not to hold any longer" not in e.because,
+}
+"""How an event is told from others that lead to the same state."""
+
+
+def _of_facts(row: FactTransition) -> Row:
+    """Recognise a row of the table of facts by what a fact is before and after a change."""
+
+    def is_such(entry: Entry) -> bool:
+        old = entry.before or {}
+        if entry.target != "memory" or old.get("kind") != Kind.FACT or entry.operation == "undo":
+            return False
+        if row.event is FactEvent.AGED:  # nothing is written when a fact ages: it is seen when something happens to it
+            return _fact_state(old, entry.at) is row.target
+        ends = _fact_state(old, entry.at), _fact_state({**old, **(entry.after or {})}, entry.at)
+        return ends == (row.source, row.target) and _EVENTS.get(row.event, lambda _: True)(entry)
+
+    return is_such
 
 
 def _decided(**data: str) -> Row:
@@ -120,10 +146,11 @@ DERIVED: Final[Mapping[str, Row]] = {
     **{f"{one} is shortened to {other}": _turns("form", one, other) for one, other in pairwise(_FORMS)},
     **{f"{one} memory becomes {other}": _turns("scope", one, other) for one, other in pairwise(_SCOPES)},
     **{f"a {kind} is stored": _born(kind=kind) for kind in Kind},
+    **{f"a fact that is {row.source} is {row.event}": _of_facts(row) for row in TABLE},
     **{f"a conflict is decided: {s}": _decided(strategy=_DECIDED_AS.get(s, s)) for s in ConflictStrategy},
     **dict.fromkeys(OPERATIONS, lambda _: False),  # counted in ``reached``
 }
-"""What the engine's own tables hold: each rule, tier, status, form, scope, kind, decision of a conflict and verb."""
+"""What the engine's own tables hold: rules, tiers, statuses, forms, scopes, kinds, facts' states, conflicts, verbs."""
 
 BY_HAND: Final[Mapping[str, Row]] = {
     "vault to warm": _by("move", _turns("tier", "vault", "warm")),
@@ -162,7 +189,6 @@ BY_HAND: Final[Mapping[str, Row]] = {
     "a fact is denied in a conversation": _by("learn", _turns("status", "active", "invalidated")),
     "a fact has ended": lambda e: "said not to hold any longer" in e.because and "status" in (e.after or {}),
     "a fact is corrected": _by("correct", _turns("status", "active", "superseded")),
-    "a fact that aged is confirmed": _by("confirm", _aged),
     "what was true before yields to what is known": _decided(outcome="kept"),
     "two values stand until somebody answers": _decided(outcome="open"),
     "a conflict is answered": _decided(outcome="answered"),

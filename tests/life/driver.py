@@ -165,7 +165,8 @@ class Player:
 
     def _id(self, step: Step) -> str:
         label = step.arguments["id"]
-        facts = self.memory.facts(limit=1000) if label.startswith(VALUE) else []
+        facts = self.memory.facts(limit=1000, past=True) if label.startswith(VALUE) else []
+        facts = sorted(facts, key=lambda f: f.state in ("active", "aging"))  # what holds counts before what is over
         named = {**self.told.ids, **{VALUE + f.value: f.id for f in facts}}
         return named.get(label, "00000000-0000-7000-8000-000000000000")
 

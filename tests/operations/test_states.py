@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from conftest import WORDS_ONLY, HashEmbedder
@@ -14,6 +16,7 @@ from perdure.knowledge.rules.fact_records import (
     state_of,
     status_after,
 )
+from perdure.records.errors import PerdureError
 from perdure.records.instant import to_instant
 from perdure.records.memory import Status
 
@@ -88,6 +91,46 @@ def test_invalidated_is_final_and_superseded_may_only_be_denied():
     assert [event for event in FactEvent if accepts_event(FactState.SUPERSEDED, event)] == [FactEvent.DENIED]
     with pytest.raises(KeyError):
         status_after(FactState.SUPERSEDED, FactEvent.RESTORED)
+
+
+@pytest.mark.behaviour("KN26")
+def test_no_verb_brings_a_replaced_or_a_denied_fact_back(memory, clock, raw_store):
+    replaced = a_fact(memory, clock)
+    clock.passes(days=1)
+    memory.correct(replaced, "Paris")
+    (denied,) = (f.id for f in memory.facts())
+    memory.deny(denied)
+    tries = (
+        memory.restore,
+        memory.confirm,
+        memory.both,
+        lambda i: memory.correct(i, "Metz"),
+        lambda i: memory.used([i], "helpful"),
+        lambda i: memory.reinforce([i]),
+        lambda i: memory.move(i, "hot", "it is needed"),
+        lambda i: memory.archive(i, "it is over"),
+        lambda _: again(memory, clock),
+        lambda _: again(memory, clock, "I live in Paris."),
+        lambda _: memory.sweep(),
+    )
+    for act in tries:
+        clock.passes(days=40)
+        for identity, gone in ((replaced, FactState.SUPERSEDED), (denied, FactState.INVALIDATED)):
+            with suppress(PerdureError):
+                act(identity)
+            assert state(raw_store, memory, clock, identity) is gone
+    assert not {replaced, denied} & {f.id for f in memory.facts()}
+
+
+@pytest.mark.behaviour("KN27")
+def test_a_fact_that_is_read_as_aged_is_stored_as_active(memory, clock, raw_store):
+    identity = aged(raw_store, memory, clock)
+    memory.sweep()
+    memory.recall("Where do I live?")
+    memory.sweep()
+    assert [f.state for f in memory.facts()] == [FactState.AGING]
+    assert raw_store.get("default", [identity])[0].state.status is Status.ACTIVE
+    assert [e.because for e in memory.history(identity) if "status" in (e.after or {}) and e.before] == []
 
 
 @pytest.mark.behaviour("KN27")

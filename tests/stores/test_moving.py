@@ -741,3 +741,46 @@ def test_an_import_that_is_not_finished_is_no_store_either(origins, tmp_path):
         opened(target)
     import_from(file, target)
     sound(target)
+
+
+KILLED_EARLY = """
+import os, signal, sys
+import perdure.operations.import_export as importing
+import perdure.operations.transfer as moving
+from perdure.interfaces.files.export_files import export_reader
+from perdure.compose import import_lines
+from perdure.records.policy import Policy
+
+def pulled(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+moving.check_row_ids = importing.check_row_ids = pulled
+source, target = sys.argv[1:]
+if source.endswith(".jsonl"):
+    import_lines(export_reader(source), target, Policy(), 0)
+else:
+    import perdure
+    perdure.copy(source, target)
+"""
+
+
+@pytest.mark.parametrize("work", ["copy", "import"])
+def test_a_target_is_no_store_either_while_its_source_is_looked_at(origins, tmp_path, work):
+    """It was an empty store by then, and stayed one."""
+    source, target = origins("sqlite")[0], tmp_path / "new.db"
+    source = export_to(source, tmp_path / "all.jsonl") if work == "import" else source
+    child = forked_python(KILLED_EARLY, source, target)
+    child.communicate()
+    assert child.returncode == -signal.SIGKILL
+    with pytest.raises(perdure.StoreUnfinished, match=f"an interrupted {work} has not been finished"):
+        opened(target)
+
+
+def test_a_target_whose_source_was_refused_is_as_it_was(origins, tmp_path):
+    """Nothing was written, so nothing has to be finished."""
+    source, target = origins("sqlite")[0], tmp_path / "new.db"
+    file = Path(export_to(source, tmp_path / "all.jsonl"))
+    file.write_text(file.read_text().replace('"importance":', '"importance":1', 1))
+    with pytest.raises(InvalidInput):
+        import_from(file, target)
+    opened(target).close()

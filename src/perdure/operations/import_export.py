@@ -22,6 +22,7 @@ from perdure.operations.transfer import (
     Step,
     bring_spaces,
     copy,
+    filling,
     refuse_spaces,
     tally,
 )
@@ -79,7 +80,7 @@ def import_lines(
         CopyDiffers: The target does not hold what the export does.
     """
     redacted = RedactedExport(lines, policy) if policy is not None and policy.knowledge.redact else None
-    with scratch() as checked:
+    with filling(target, "import"), scratch() as checked:
         reading = _Reading(target, checked, RowChecks(limits or Policy(), now), Ledger(0, progress), namespace, partial)
         reading.read((redacted or lines)())
         _check(checked, limits or Policy(), whole=reading.whole and not reading.lost)

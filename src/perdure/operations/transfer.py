@@ -73,28 +73,26 @@ def copy(
         CopyDiffers: The two sides differ at the end; the error names the namespace and the part.
         InvalidInput: A row of the source has something else where an id must be; nothing was written.
     """
-    spaces = source.transfer.spaces()
-    refuse_spaces(spaces, target)
-    steps = [(place, part) for place in chosen_namespaces(source, namespace) for part in PARTS]
-    counts = {step: source.transfer.count(*step) for step in steps}
-    for step in steps:
-        _check_ids(source.transfer, step, counts[step])
-    ledger = Ledger(2 * sum(counts.values()), progress)
-    starts = {step: _start(source.transfer, target.transfer, step, counts[step], ledger) for step in steps}
-    fresh = _begin_filling(target, work)
-    bring_spaces(spaces, target)
-    for step in steps:
-        rows, after = starts.pop(step)
-        for page in pages(source.transfer, step, after, counts[step] - rows):
-            with _damage_named(step):
-                target.transfer.write(*step, page, rows)
-            rows += len(page)
-            ledger.written += len(page)
-            ledger.tell(len(page))
-    for step in steps:
-        verify(step, tally(source.transfer, step), target.transfer, ledger)
-    if fresh:
-        target.mark_unfinished("")
+    with filling(target, work):
+        spaces = source.transfer.spaces()
+        refuse_spaces(spaces, target)
+        steps = [(place, part) for place in chosen_namespaces(source, namespace) for part in PARTS]
+        counts = {step: source.transfer.count(*step) for step in steps}
+        for step in steps:
+            _check_ids(source.transfer, step, counts[step])
+        ledger = Ledger(2 * sum(counts.values()), progress)
+        starts = {step: _start(source.transfer, target.transfer, step, counts[step], ledger) for step in steps}
+        bring_spaces(spaces, target)
+        for step in steps:
+            rows, after = starts.pop(step)
+            for page in pages(source.transfer, step, after, counts[step] - rows):
+                with _damage_named(step):
+                    target.transfer.write(*step, page, rows)
+                rows += len(page)
+                ledger.written += len(page)
+                ledger.tell(len(page))
+        for step in steps:
+            verify(step, tally(source.transfer, step), target.transfer, ledger)
     return Moved(len(steps) // len(PARTS), ledger.parts, ledger.written)
 
 
@@ -111,12 +109,21 @@ def _damage_named(step: Step) -> Iterator[None]:
         ) from error
 
 
-def _begin_filling(target: Store, work: str) -> bool:
-    """Mark an empty target, so that nobody takes half a store for a whole one; return whether it is marked."""
-    fresh = bool(target.unfinished()) or not target.namespaces()
-    if fresh:
-        target.mark_unfinished(work)
-    return fresh
+@contextmanager
+def filling(target: Store, work: str) -> Iterator[None]:
+    """Mark an empty target until a block has filled it, so that nobody takes half a store for a whole one."""
+    before = target.unfinished()
+    if not before and target.namespaces():
+        yield
+        return
+    target.mark_unfinished(work)
+    try:
+        yield
+    except BaseException:
+        if not before and not target.namespaces():  # refused before anything was written
+            target.mark_unfinished("")
+        raise
+    target.mark_unfinished("")
 
 
 _NO_IDS: Final = frozenset({"namespace", "vector"})
