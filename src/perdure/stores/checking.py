@@ -137,6 +137,8 @@ def _side_by_side(operations: Iterator[_Page], memories: Iterator[_Page]) -> Ite
     it. Where memories cannot be read any further, all operations are looked at.
     """
     reached = 0.0
+    unread: list[Exception] = []
+    operations = _until_unreadable(operations, unread)
     rest = (fault for _, faults in operations for fault in faults)
     try:
         for share, faults in memories:
@@ -148,6 +150,16 @@ def _side_by_side(operations: Iterator[_Page], memories: Iterator[_Page]) -> Ite
         yield from rest
         raise
     yield from rest
+    if unread:
+        raise unread[0]
+
+
+def _until_unreadable(pages: Iterator[_Page], unread: list[Exception]) -> Iterator[_Page]:
+    """Yield pages, and keep what ended them, so that the other kind is still looked at."""
+    try:
+        yield from pages
+    except (*UNREADABLE, StoreDamaged) as error:
+        unread.append(error)
 
 
 def _operation_pages(read: NamespaceView, namespace: str, windows: _Windows, pages: _Pages) -> Iterator[_Page]:
