@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Annotated, Final
 
 from perdure.records.errors import InvalidInput
 
 Instant = int  # milliseconds since 1970-01-01T00:00:00Z
+InstantText = Annotated[str, "2026-11-21 09:30 UTC"]  # as ``text_of`` tells it, to the minute; JSON has RFC 3339
 
 DAY_MS: Final = 86_400_000
 HOUR_MS: Final = 3_600_000
@@ -55,6 +56,11 @@ def clock_instant(moment: datetime) -> Instant:
 def from_instant(instant: Instant) -> datetime:
     """Return an instant as an aware datetime in UTC."""
     return _EPOCH + timedelta(0, 0, 0, instant if FIRST <= instant <= LAST else min(max(instant, FIRST), LAST))
+
+
+def json_text(moment: datetime) -> str:
+    """Return a moment as JSON has it: RFC 3339 in UTC, always with milliseconds, ``2026-11-21T09:30:00.000Z``."""
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def text_of(instant: Instant) -> str:
