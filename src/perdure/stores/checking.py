@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
-from perdure.records.damage import LOST, CheckScope, Fault
+from perdure.records.damage import LOST, LOST_LINES, CheckScope, Fault
 from perdure.records.errors import StoreDamaged
-from perdure.records.memory import Record
+from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Row
 from perdure.stores.operation_digests import altered_operations
 from perdure.stores.reading import active_space
@@ -52,7 +52,7 @@ def broken_rules(count: Callable[[str], int], rules: Mapping[str, str]) -> Itera
     """Yield what is wrong between the tables."""
     for name, rule in rules.items():
         if number := count(name):
-            yield Fault("rule", f"{number} {rule}.", columns=(name,))
+            yield Fault("rule", f"{number} {rule}.", columns=(name,), count=number)
 
 
 def journal_faults(read: NamespaceView, namespace: str, scope: CheckScope) -> Iterator[Fault]:
@@ -173,10 +173,19 @@ def _operation_pages(read: NamespaceView, namespace: str, windows: _Windows, pag
             altered, count, after = read(namespace, partial(altered_operations, after=after))
             left, done = left - count, done + count
             pages.add(count)
-            yield done / total, [_operation_fault(namespace, row) for row in altered]
+            known = read(namespace, partial(_confirmed, ids=[row["id"] for row in altered])) if altered else ()
+            yield done / total, [_operation_fault(namespace, row) for row in altered if row["id"] not in known]
+
+
+def _confirmed(session: Session, ids: Sequence[str]) -> set[str]:
+    """Return of some operations those of which somebody confirmed that lines of them are lost."""
+    return {row[1] for row in session.rows("documents_of", shelf=Shelf.LOST.value, ids=ids)}
 
 
 def _operation_fault(namespace: str, row: Row) -> Fault:
+    if isinstance(row["changes"], int) and row["lines"] < row["changes"]:
+        lost = LOST_LINES.format(row["changes"] - row["lines"], row["changes"])
+        return Fault("operation", f"Of the operation {row['operation']} {lost}", namespace, row["id"], ("lines",))
     message = f"The operation {row['operation']} or a line of its journal is not as it was written."
     return Fault("operation", message, namespace, row["id"])
 

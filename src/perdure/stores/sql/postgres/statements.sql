@@ -924,7 +924,8 @@ SELECT count(*) FROM journal AS j WHERE NOT EXISTS (
 -- name: short_journals
 -- kind: fan-out
 SELECT count(*) FROM operation AS o WHERE o.changes <> (
-  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id);
+  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id)
+  AND NOT EXISTS (SELECT 1 FROM document AS d WHERE d.namespace = o.namespace AND d.shelf = 'lost' AND d.id = o.id);
 
 -- name: blank_journal
 -- kind: routed

@@ -577,7 +577,9 @@ INSERT INTO sqlite_sequence (name, seq) SELECT 'memory', max(
 -- Among the numbers that operations get here; those that came from elsewhere have numbers made of instants.
 -- name: missing_operations
 -- kind: fan-out
-SELECT coalesce(max(number), 0) - count(*) FROM operation WHERE number BETWEEN 1 AND 4294967295;
+SELECT coalesce(max(number), 0) - count(*)
+  - (SELECT coalesce(sum(json_extract(data, '$.operations')), 0) FROM document WHERE shelf = 'lost')
+FROM operation WHERE number BETWEEN 1 AND 4294967295;
 
 -- name: restore_namespace
 -- kind: routed
@@ -755,7 +757,8 @@ SELECT count(*) FROM journal AS j WHERE NOT EXISTS (
 -- name: short_journals
 -- kind: fan-out
 SELECT count(*) FROM operation AS o WHERE o.changes <> (
-  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.number);
+  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.number)
+  AND NOT EXISTS (SELECT 1 FROM document AS d WHERE d.namespace = o.namespace AND d.shelf = 'lost' AND d.id = o.id);
 
 -- name: blank_journal
 -- kind: routed
