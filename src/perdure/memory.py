@@ -198,13 +198,13 @@ class Memory(
             self._unaided = Memory(replace(self._context, model=None))
         return self._unaided
 
-    def forecast_under(self, policy: Mapping[str, Any], days: float, namespace: str) -> Report:
+    def forecast_under(self, policy: Mapping[str, Any], days: float, namespace: str | None) -> Report:
         """Return what would move within some days without further access if the policy were another from now on.
 
         Args:
             policy: The other policy's sections, as in perdure.toml.
             days: How many days to look ahead, as for ``forecast``.
-            namespace: The namespace.
+            namespace: The namespace; None for all.
 
         Raises:
             InvalidInput: An argument is refused.

@@ -14,6 +14,8 @@ DAY_MS: Final = 86_400_000
 HOUR_MS: Final = 3_600_000
 CENTURY_MS: Final = 36_525 * DAY_MS
 
+_BOUNDS: Final = ("since", "until")
+_ENDS: Final = (datetime.min, datetime.max)  # noqa: DTZ901  # an open end is meant, in any zone
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 FIRST: Final = (datetime(2, 1, 1, tzinfo=UTC) - _EPOCH) // _MILLISECOND
@@ -24,19 +26,24 @@ def to_instant(moment: datetime, *, name: str = "at") -> Instant:
     """Return an aware datetime as an instant; a naive one is refused because its zone would be a guess.
 
     Raises:
-        InvalidInput: ``moment`` is no datetime or has no time zone.
+        InvalidInput: ``moment`` is no datetime or has no time zone, or is too far away for something that happens; a
+            bound may be ``datetime.max``.
     """
     if not isinstance(moment, datetime):
         raise InvalidInput(
             f"{name} must be a datetime, not {type(moment).__name__}.",
             remedy="Pass datetime.datetime(..., tzinfo=datetime.UTC).",
         )
+    if name in _BOUNDS and moment in _ENDS:
+        moment = moment.replace(tzinfo=UTC)
     if moment.tzinfo is None or moment.utcoffset() is None:
         raise InvalidInput(
             f"{name} is a naive datetime ({moment.isoformat()}).",
             remedy="Add a time zone, for example moment.replace(tzinfo=datetime.UTC).",
         )
     instant = (moment - _EPOCH) // _MILLISECOND
+    if name in _BOUNDS:
+        return min(max(instant, FIRST), LAST)
     if not FIRST <= instant <= LAST:
         where = "past" if instant < FIRST else "future"
         raise InvalidInput(f"{name} is too far in the {where}.", remedy="Use a year from 2 to 9998.")
