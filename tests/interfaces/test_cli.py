@@ -48,6 +48,7 @@ NO_COMMAND = {
     "without_model": "for the service: what is only looked at asks no language model",
     "while_unchanged": "for the page: an answer to what another answer has changed meanwhile is refused",
     "on_erasure": "for the service: what it keeps of answers goes with an erasure",
+    "forget_texts": "for the service: what it keeps of texts goes with an erasure by another of its processes",
     "count_erased": "for the service: what it keeps of answers goes with an erasure by another process",
     "log_in": "for the page: the cookie of a session",
     "logged_in": "for the page: what a session allows",
