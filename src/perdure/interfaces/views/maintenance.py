@@ -215,7 +215,7 @@ def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:
     yield from (Line(Foreign(fault), tone="warning") for fault in faults)
     verdict = f" has {pluralize(len(faults), 'fault')}. {_MEND}" if faults else " is sound."
     yield Line((store, verdict))
-    if losses := request.notes.get("losses", 0):
+    if losses := request.notes.get("confirmed_losses", 0):
         yield Line(f"On record: {pluralize(losses, 'confirmed loss')}.", tone="faint")
 
 
