@@ -138,6 +138,17 @@ def test_what_waits_in_any_namespace_is_told_and_all_are_counted(opening, clock)
 
 
 @on_both
+def test_moves_that_nobody_missed_are_no_alarm_however_many_namespaces_there_are(opening, clock):
+    memory = opening({**POLICY, "alerts": {"overdue_hours": 24}})
+    names = named("a", PLACES + MORE)
+    fill(memory, names)
+    clock.passes(days=12)
+    memory.remember("The late gate squeaks.", names[-1])
+    severities = {a.namespace: a.severity for a in memory.alerts() if a.name == "overdue_hours"}
+    assert severities == {name: "critical" if name == names[-1] else "info" for name in names}
+
+
+@on_both
 def test_what_has_waited_is_not_hidden_by_what_was_taken_in_late(opening, clock):
     memory = opening(POLICY)
     fill(memory, ["a"])

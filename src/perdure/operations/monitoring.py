@@ -77,7 +77,7 @@ def overdue_places(ctx: Context) -> list[str]:
     if not hours or not tells_alerts(ctx):
         return []
     waiting = ctx.store.overdue_namespaces(now)
-    return [place for place, since, _ in waiting if since is not None and now - since >= hours * HOUR_MS]
+    return [place for place, since, *_ in waiting if since is not None and now - since >= hours * HOUR_MS]
 
 
 def _event_id(*parts: object) -> str:
@@ -187,7 +187,9 @@ def _look_into(ctx: Context, tally: Sequence[_Counted], now: Instant) -> tuple[l
     if len(sizes) <= PLACES:
         return sorted(sizes), []
     waiting = ctx.store.overdue_namespaces(now)
-    longest = sorted(waiting, key=lambda one: (min(at for at in one[1:] if at is not None), one.namespace))
+    longest = sorted(
+        waiting, key=lambda one: (min(at for at in (one.overdue, one.held) if at is not None), one.namespace)
+    )
     largest = sorted(sizes, key=lambda place: (-sizes[place], place))
     order = dict.fromkeys([*(one.namespace for one in longest), *largest])
     return sorted(list(order)[:PLACES]), waiting
@@ -241,7 +243,7 @@ def _recorded(ctx: Context, besides: Collection[str], waiting: Sequence[Waiting]
     for state in upkeep_states(ctx):
         place = state.namespace
         if place not in besides:
-            known = waits_in.get(place, Waiting(place, None, None))
+            known = waits_in.get(place, Waiting(place, None, None, None))
             yield from find_recorded_alerts(known, state.tasks or {}, ctx.policy.alerts, at)
 
 

@@ -61,7 +61,8 @@ def find_recorded_alerts(
     What waits now is told, whatever the report of the last run of its task says.
     """
     since = None if waiting.overdue is None else from_instant(waiting.overdue)
-    rows = list(_of_maintenance(since, tasks, now, in_use=True))
+    in_use = waiting.written is not None and waiting.overdue is not None and waiting.written > waiting.overdue
+    rows = list(_of_maintenance(since, tasks, now, in_use=in_use))
     if waiting.held is not None:
         rows.append(_of_held(from_instant(waiting.held), "", (), now))
     recorded = tasks.get("report", {}).get("report", {}).get("alerts", ())

@@ -327,13 +327,15 @@ JOIN namespace AS n ON n.namespace = d.namespace ORDER BY n.namespace;
 -- A memory that was taken in late has been waiting since then.
 -- name: overdue_namespaces
 -- kind: fan-out
-SELECT w.namespace, min(w.overdue), min(w.held) FROM (
+SELECT f.namespace, f.overdue, f.held, (SELECT o.at_ms FROM operation AS o
+  WHERE o.namespace = f.namespace AND o.changes > 0 ORDER BY o.at_ms DESC LIMIT 1)
+FROM (SELECT w.namespace, min(w.overdue) AS overdue, min(w.held) AS held FROM (
   SELECT m.namespace, greatest(m.due_ms, m.recorded_ms) AS overdue, NULL AS held FROM memory AS m
   WHERE m.held = false AND m.due_ms IS NOT NULL AND m.due_ms <= :now
   UNION ALL
   SELECT m.namespace, NULL, m.due_ms FROM memory AS m WHERE m.held = true AND m.due_ms IS NOT NULL AND m.due_ms <= :now
 ) AS w
-GROUP BY w.namespace;
+GROUP BY w.namespace) AS f;
 
 -- name: count_due
 -- kind: fan-out

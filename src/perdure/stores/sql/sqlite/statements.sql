@@ -845,7 +845,9 @@ ORDER BY n.namespace;
 -- keeps the planner from asking twice, once for each use of the answer.
 -- name: overdue_namespaces
 -- kind: fan-out
-SELECT namespace, overdue, held FROM (
+SELECT w.namespace, w.overdue, w.held, (SELECT o.at_ms FROM operation AS o
+  WHERE o.namespace = w.namespace AND o.changes > 0 ORDER BY o.at_ms DESC LIMIT 1)
+FROM (
   SELECT n.namespace,
     (SELECT min(max(w.due_ms, w.recorded_ms)) FROM (
       SELECT m.due_ms, m.recorded_ms FROM memory AS m
@@ -853,8 +855,8 @@ SELECT namespace, overdue, held FROM (
       ORDER BY m.due_ms, m.row LIMIT 5000) AS w) AS overdue,
     (SELECT min(m.due_ms) FROM memory AS m
      WHERE m.namespace = n.namespace AND m.held = true AND m.due_ms IS NOT NULL AND m.due_ms <= :now) AS held
-  FROM namespace AS n LIMIT -1)
-WHERE overdue IS NOT NULL OR held IS NOT NULL;
+  FROM namespace AS n LIMIT -1) AS w
+WHERE w.overdue IS NOT NULL OR w.held IS NOT NULL;
 
 -- name: count_due
 -- kind: fan-out
