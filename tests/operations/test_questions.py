@@ -76,8 +76,8 @@ def test_of_two_answers_in_the_same_moment_the_first_wins_and_the_second_is_told
 
 
 @pytest.mark.parametrize(("first", "second"), [("mute", "confirm"), ("confirm", "mute"), ("deny", "mute")])
-def test_an_answer_that_comes_while_another_one_is_written_is_told_so(memory, monkeypatch, first, second):
-    question, store = memory.review()[0], type(memory._context.store)  # no door lets one in between
+def test_an_answer_that_comes_while_another_one_is_written_is_told_so(memory, raw_store, monkeypatch, first, second):
+    question, store = memory.review()[0], type(raw_store)
     apply, answered = store.apply, []
 
     def late(self, plan, **more):

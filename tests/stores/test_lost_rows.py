@@ -81,7 +81,7 @@ def test_what_can_be_mended_is_mended_beside_what_is_lost(path, clock):
 
 
 @pytest.mark.parametrize("trace", ["an operation without lines", "none"])
-def test_a_loss_whose_lines_are_lost_too_is_reported_until_it_is_confirmed(path, clock, trace):
+def test_a_loss_whose_lines_are_lost_too_is_reported_until_it_is_confirmed(path, clock, tmp_path, trace):
     if trace == "none" and is_server(str(path)):
         pytest.skip("a server does not number its operations without a gap")
     stored(path, clock)
@@ -99,13 +99,23 @@ def test_a_loss_whose_lines_are_lost_too_is_reported_until_it_is_confirmed(path,
         assert memory.repair(remove_lost=True, by="Ana", dry_run=False).left == ()
         assert memory.check(full=True) == []
         assert memory.confirmed_losses == 1
-        assert "repair" in {o.operation for place in memory.namespaces() for o in memory.history(namespace=place)}
         memory.remember("A date lies in the store room.", "fruit")
         memory.sweep()
         assert memory.check(full=True) == []
     told = commanded("check", "--store", path)
     assert told.exit_code == 0
     assert "On record: 1 confirmed loss." in told.stdout
+    assert commanded("export", tmp_path / "e.jsonl", "--store", path).exit_code == 0
+    assert commanded("import", tmp_path / "e.jsonl", "--store", tmp_path / "b.db").exit_code == 0
+    with opened(tmp_path / "b.db", POLICY, clock, HashEmbedder()) as memory:
+        assert (memory.check(full=True), memory.confirmed_losses) == ([], 1)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        (repair,) = [
+            o for place in memory.namespaces() for o in memory.history(namespace=place) if o.operation == "repair"
+        ]
+        memory.undo(repair.id)
+        assert memory.check(full=True) != []
+        assert memory.confirmed_losses == 0
 
 
 def commanded(*words):

@@ -146,9 +146,8 @@ class MaintainingVerbs:
         """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
 
         Altered or lost texts are in no journal: they come from ``source``, a copy that must not be damaged itself.
-        What nothing brings back keeps the store from being backed up, until ``remove_lost`` removes it, for good.
-        Lost lines of the journal are put on record then, too, and are no fault any longer.
-        ``left`` says what is still wrong. ``undo`` reverses the changes of rows.
+        What nothing brings back keeps the store from being backed up, until ``remove_lost`` removes it, for good,
+        and puts lost lines of the journal on record. ``left`` says what is still wrong; ``undo`` reverses this.
 
         Raises:
             NotFound: There is no store at ``source``.

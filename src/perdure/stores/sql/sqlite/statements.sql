@@ -465,6 +465,20 @@ SELECT type, name, sql FROM sqlite_schema
 WHERE NOT (type = 'index' AND sql IS NULL AND name LIKE 'sqlite!_autoindex!_%' ESCAPE '!')
   AND NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'));
 
+-- name: every_table
+-- kind: admin
+SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%';
+
+-- name: broken_texts
+-- kind: admin
+SELECT {columns} FROM {table}
+WHERE typeof({column}) = 'text' AND CAST(as_text(CAST({column} AS BLOB)) AS BLOB) <> CAST({column} AS BLOB);
+
+-- name: mend_texts
+-- kind: admin
+UPDATE {table} SET {column} = as_text(CAST({column} AS BLOB))
+WHERE typeof({column}) = 'text' AND CAST(as_text(CAST({column} AS BLOB)) AS BLOB) <> CAST({column} AS BLOB);
+
 -- name: table_columns
 -- kind: admin
 SELECT name, type, "notnull", dflt_value FROM pragma_table_info(?);
@@ -577,8 +591,8 @@ INSERT INTO sqlite_sequence (name, seq) SELECT 'memory', max(
 -- Among the numbers that operations get here; those that came from elsewhere have numbers made of instants.
 -- name: missing_operations
 -- kind: fan-out
-SELECT coalesce(max(number), 0) - count(*)
-  - (SELECT coalesce(sum(json_extract(data, '$.operations')), 0) FROM document WHERE shelf = 'lost')
+SELECT max(0, coalesce(max(number), 0) - count(*)
+  - (SELECT coalesce(sum(json_extract(data, '$.operations')), 0) FROM document WHERE shelf = 'lost'))
 FROM operation WHERE number BETWEEN 1 AND 4294967295;
 
 -- name: restore_namespace
