@@ -222,7 +222,7 @@ def copy(
 
 def import_lines(
     lines: Lines,
-    url: Callable[[], str],
+    url: str | os.PathLike[str] | Callable[[], str],
     policy: Policy,
     now: Instant,
     *,
@@ -233,12 +233,14 @@ def import_lines(
 ) -> Moved:
     """Bring an export into a store, checked whole before anything is written: see ``perdure.operations.import_export``.
 
-    ``url`` says where to, as for ``open``, and is asked when the export was checked; the limits of ``policy`` hold for
-    the rows, and it says which secrets are replaced.
+    ``url`` is as for ``open``, or says so once the export was checked; the limits of ``policy`` hold for the rows, and
+    it says which secrets are replaced.
     """
     options: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress}
     options |= {"policy": policy if redact else None, "limits": policy, "now": now}
-    return import_export.import_lines(lines, lambda: store_at(url()), scratch_store, **options)
+    return import_export.import_lines(
+        lines, lambda: store_at(url() if callable(url) else url), scratch_store, **options
+    )
 
 
 def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
