@@ -43,7 +43,7 @@ from perdure.memory import Memory
 from perdure.operations.ports import Backups, Context, Embedder
 from perdure.operations.quotas import with_quotas
 from perdure.operations.store_protocol import Store
-from perdure.records.errors import EmbedderError, StoreError, StoreUnfinished
+from perdure.records.errors import EmbedderError, InvalidInput, StoreError, StoreUnfinished
 from perdure.records.instant import Instant, clock_instant
 from perdure.records.policy import Policy
 from perdure.records.store_rows import Canary
@@ -148,11 +148,13 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
     return BackupFolder(Path(folder), policy.upkeep.backups_kept)
 
 
-def _clock(clock: Callable[[], datetime] | None) -> Callable[[], Instant]:
+def _clock(clock: Any) -> Callable[[], Instant]:
     if clock is None:
         return lambda: time.time_ns() // 1_000_000
-    read = clock
-    return lambda: clock_instant(read())
+    if not callable(clock):
+        wrong = f"clock must be a function that returns an aware datetime, not {type(clock).__name__}."
+        raise InvalidInput(wrong, remedy="Pass for example lambda: datetime.now(UTC), or nothing for the real clock.")
+    return lambda: clock_instant(clock())
 
 
 def current_instant() -> Instant:

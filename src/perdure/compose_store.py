@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -214,13 +214,15 @@ def copy(
         if policy is not None and policy.knowledge.redact:
             lines = partial(moving.export_lines, reads, namespace=namespace)
             options: dict[str, Any] = {"namespace": namespace, "policy": policy, "limits": policy}
-            return import_export.import_lines(lines, writes, scratch_store, progress=progress, **options)
+            return import_export.import_lines(
+                lines, lambda: nullcontext(writes), scratch_store, progress=progress, **options
+            )
         return moving.copy(reads, writes, namespace=namespace, progress=progress)
 
 
 def import_lines(
     lines: Lines,
-    url: str | os.PathLike[str],
+    url: str | os.PathLike[str] | Callable[[], str],
     policy: Policy,
     now: Instant,
     *,
@@ -231,12 +233,14 @@ def import_lines(
 ) -> Moved:
     """Bring an export into a store, checked whole before anything is written: see ``perdure.operations.import_export``.
 
-    ``url`` is as for ``open``; the limits of ``policy`` hold for the rows, and it says which secrets are replaced.
+    ``url`` is as for ``open``, or says so once the export was checked; the limits of ``policy`` hold for the rows, and
+    it says which secrets are replaced.
     """
     options: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress}
     options |= {"policy": policy if redact else None, "limits": policy, "now": now}
-    with store_at(url) as store:
-        return import_export.import_lines(lines, store, scratch_store, **options)
+    return import_export.import_lines(
+        lines, lambda: store_at(url() if callable(url) else url), scratch_store, **options
+    )
 
 
 def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         hooks,
         identify,
         monitoring,
+        text_caches,
         tokens,
         transfer,
         unchanged_store,
@@ -56,14 +57,15 @@ else:
         hooks,
         identify,
         monitoring,
+        text_caches,
         tokens,
         transfer,
         unchanged_store,
         watched_models,
     ) = lazy_modules(
         "perdure.operations",
-        *("changed_memories", "confined_store", "hooks", "identify", "monitoring", "tokens", "transfer"),
-        *("unchanged_store", "watched_models"),
+        *("changed_memories", "confined_store", "hooks", "identify", "monitoring", "text_caches", "tokens"),
+        *("transfer", "unchanged_store", "watched_models"),
     )
     (sweep,) = lazy_modules("perdure.operations.lifecycle", "sweep")
     (policy_check,) = lazy_modules("perdure.rules", "policy_check")
@@ -198,13 +200,13 @@ class Memory(
             self._unaided = Memory(replace(self._context, model=None))
         return self._unaided
 
-    def forecast_under(self, policy: Mapping[str, Any], days: float, namespace: str) -> Report:
+    def forecast_under(self, policy: Mapping[str, Any], days: float, namespace: str | None) -> Report:
         """Return what would move within some days without further access if the policy were another from now on.
 
         Args:
             policy: The other policy's sections, as in perdure.toml.
             days: How many days to look ahead, as for ``forecast``.
-            namespace: The namespace.
+            namespace: The namespace; None for all.
 
         Raises:
             InvalidInput: An argument is refused.
@@ -267,6 +269,10 @@ class Memory(
     def on_erasure(self, tell: Callable[[str], None] | None) -> None:
         """Have somebody told the namespace of each erasure that is made through this memory; None for nobody."""
         self._context.tell_erasure = tell
+
+    def forget_texts(self) -> None:
+        """Drop what this process keeps of texts to be faster: for one that is told of an erasure by another."""
+        text_caches.forget_texts(self._context)
 
     def count_erased(self, since: Instant, namespace: str | None = None) -> int:
         """Return how many changes erasures have made since an instant, whichever process made them.

@@ -300,6 +300,31 @@ def test_a_clock_that_cannot_be_is_said(path, name):
     memory.close()
 
 
+@pytest.mark.parametrize("clock", [5, "now", datetime(2026, 1, 1, tzinfo=UTC)])
+def test_a_clock_that_is_no_function_is_refused_before_a_store_is_made(tmp_path, clock):
+    with pytest.raises(InvalidInput, match="clock must be a function") as caught:
+        perdure.open(tmp_path / "a.db", policy={"embedder": {"model": "none"}}, clock=clock)
+    assert caught.value.remedy
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ends", [(datetime.min, datetime.max), tuple(FAR[name]() for name in sorted(FAR))])  # noqa: DTZ901
+def test_a_bound_may_be_open(memory, ends):
+    first, last = sorted(ends, key=lambda end: end.year)
+    kept = memory.remember("zebra")
+    assert [m.id for m in memory.list(since=first, until=last)] == [kept.id]
+    assert [h.memory.id for h in memory.recall("zebra", since=first, until=last).hits] == [kept.id]
+    assert memory.list(since=last) == memory.list(until=first) == []
+    with pytest.raises(InvalidInput):
+        memory.remember("horse", at=last)
+
+
+def test_a_forecast_under_another_policy_may_be_of_all_namespaces(memory):
+    memory.remember("zebra", "a")
+    memory.remember("horse", "b")
+    assert memory.forecast_under({}, 400, None) == memory.forecast(400, namespace=None)
+
+
 @pytest.mark.parametrize("name", FAR)
 def test_a_clock_at_the_end_of_time_breaks_nothing(name):
     memory = opened(":memory:", clock=FAR[name])

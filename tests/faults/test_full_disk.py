@@ -201,6 +201,69 @@ print(json.dumps({name: [d.returncode, d.stdout, d.stderr] for name, d in done.i
 """
 
 
+UNREADABLE = """
+import json, os, shutil, subprocess, sys
+import perdure
+
+place, beside = sys.argv[1:]
+live = perdure.open(f"{beside}/live.db")
+live.remember("The broker runs on port 1883.")
+for end in ("", "-wal"):
+    shutil.copy(f"{beside}/live.db{end}", f"{place}/old.db{end}")
+assert os.path.getsize(f"{place}/old.db-wal")
+live.close()
+try:
+    with open(f"{place}/fill", "wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)
+except OSError:
+    pass
+done = {}
+for words in (
+    ("restore-backup", f"{place}/old.db", "--store", f"{beside}/back.db"),
+    ("repair", "--source", f"{place}/old.db", "--store", f"{beside}/live.db"),
+    ("list", "--store", f"{place}/old.db"),
+):
+    ran = subprocess.run([sys.executable, "-m", "perdure", *words, "--json"], capture_output=True, text=True)
+    done[words[0]] = ran.returncode, json.loads(ran.stdout)
+print(json.dumps([done, os.listdir(beside)]))
+"""
+
+
+def test_a_backup_that_a_full_disk_keeps_from_being_read_says_so(tmp_path):
+    if not shutil.which("unshare") or os.system("unshare -m true 2>/dev/null"):  # noqa: S605  # a fixed command
+        pytest.skip("no private mount namespace here: a small file system cannot be made")
+    import json
+    import subprocess  # the shell is started here only
+    import sys
+
+    from conftest import ENV
+
+    place, beside, script = tmp_path / "small", tmp_path / "beside", tmp_path / "unreadable.py"
+    for folder in (place, beside):
+        folder.mkdir()
+    script.write_text(UNREADABLE)
+    (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
+    shell = 'mount -t tmpfs -o size=8m none "$1" || exit 77; exec "$3" "$2" "$1" "$4"'
+    child = subprocess.run(
+        ["unshare", "-m", "sh", "-c", shell, "sh", place, script, sys.executable, beside],
+        env={**ENV, "PERDURE_POLICY": str(tmp_path / "policy.toml")},
+        text=True,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    if child.returncode == 77:
+        pytest.skip("tmpfs cannot be mounted here")
+    assert child.returncode == 0, child.stderr
+    done, left = json.loads(child.stdout)
+    for code, told in done.values():
+        assert (code, told["error"]) == (1, "DiskFull")
+        assert "cannot be read: the newest changes are in old.db-wal" in told["message"]
+        assert "copy it and old.db-wal to another disk" in told["remedy"]
+    assert left == ["live.db"]
+
+
 def test_on_a_full_disk_everything_can_be_read_and_the_person_is_told(tmp_path):
     if not shutil.which("unshare") or os.system("unshare -m true 2>/dev/null"):  # noqa: S605  # a fixed command
         pytest.skip("no private mount namespace here: a small file system cannot be made")

@@ -1,5 +1,6 @@
 """What users and models see is what is recorded here; an intended change is recorded anew, and shows in the commit."""
 
+import re
 import sys
 
 import pytest
@@ -33,6 +34,24 @@ def test_every_verb_answers_as_recorded_by_each_door():
 def test_a_server_answers_as_a_file_does_but_for_what_is_recorded(door):
     name = f"tour-postgres/{door}.json"
     unchanged({name: record.as_text(record.server_changes(door))}, name)
+
+
+def texts(data):
+    """Yield every text within JSON data, or within the JSON that a command printed."""
+    if isinstance(data, dict | list):
+        for item in data.values() if isinstance(data, dict) else data:
+            yield from texts(item)
+    elif isinstance(data, str):
+        yield data
+
+
+@pytest.mark.parametrize("door", doors.DOORS)
+def test_every_instant_in_a_result_has_one_form(door):
+    found = [
+        t for t in texts(record.tour("sqlite", door)) if re.fullmatch(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*(?: UTC)?", t)
+    ]
+    assert len(found) > 100
+    assert [t for t in found if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", t)] == []
 
 
 @pytest.mark.parametrize("door", doors.DOORS)

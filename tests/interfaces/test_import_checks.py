@@ -148,8 +148,20 @@ def test_an_import_refuses_a_memory_that_no_door_lets_in(folder, lines, name):
 
 
 def assert_untouched(folder):
-    with opened(folder / "b.db", POLICY, embedder=HashEmbedder()) as memory:
-        assert (memory.namespaces(), memory.check(full=True)) == ([], [])
+    assert not (folder / "b.db").exists()
+
+
+@pytest.mark.parametrize("text", ['{"hello": 1}\n', "[1, 2]\n", '"x"\n', "", '{"perdure_export": 99}\n', "no JSON\n"])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_file_that_is_no_export_leaves_nothing_behind(folder, monkeypatch, text, named):
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
+    monkeypatch.delenv("PERDURE_STORE", raising=False)
+    (folder / "x.jsonl").write_text(text)
+    before = sorted(folder.rglob("*"))
+    done = CliRunner().invoke(cli.app, ["import", "x.jsonl", "--json", *(["--store", "b.db"] if named else [])])
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["remedy"]
+    assert sorted(folder.rglob("*")) == before
 
 
 OTHERS = {

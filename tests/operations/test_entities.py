@@ -78,8 +78,8 @@ def test_an_entity_is_shown_with_its_names_facts_and_since_when(memory, clock):
         "aliases": ["Gai", "Gai Media"],
         "memories": 2,
         "facts": [belief],
-        "first_seen": "2026-01-01T00:00:00+00:00",
-        "last_seen": "2026-01-08T00:00:00+00:00",
+        "first_seen": "2026-01-01T00:00:00.000Z",
+        "last_seen": "2026-01-08T00:00:00.000Z",
         "merged": [],
         "shared": {},
     }

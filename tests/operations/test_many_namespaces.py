@@ -132,9 +132,20 @@ def test_what_waits_in_any_namespace_is_told_and_all_are_counted(opening, clock)
     waits = {a.namespace for a in found if a.name == "held_days"}
     assert waits == set(large)
     assert stats.held == {"loss budget": 2 * PLACES}
-    assert held_since.isoformat() > min(since for _, since in stats.held_first)
+    assert held_since > min(since for _, since in stats.held_first)
     lag = memory.readiness.worker_lag_seconds
-    assert lag == pytest.approx((clock() - type(held_since).fromisoformat(stats.overdue_since)).total_seconds())
+    assert lag == pytest.approx((clock() - stats.overdue_since).total_seconds())
+
+
+@on_both
+def test_moves_that_nobody_missed_are_no_alarm_however_many_namespaces_there_are(opening, clock):
+    memory = opening({**POLICY, "alerts": {"overdue_hours": 24}})
+    names = named("a", PLACES + MORE)
+    fill(memory, names)
+    clock.passes(days=12)
+    memory.remember("The late gate squeaks.", names[-1])
+    severities = {a.namespace: a.severity for a in memory.alerts() if a.name == "overdue_hours"}
+    assert severities == {name: "critical" if name == names[-1] else "info" for name in names}
 
 
 @on_both

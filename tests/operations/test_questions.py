@@ -6,6 +6,7 @@ import pytest
 
 from conftest import WORDS_ONLY
 from perdure.operations.lifecycle.review import FEW
+from perdure.records.errors import ConflictError
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 FIRMS = ("Acme", "Berta", "Carlo", "Delta", "Erika", "Fabio", "Gamma")
@@ -59,6 +60,35 @@ def test_a_policy_may_ask_nothing(opening, clock):
     clock.passes(days=100)
     assert memory.review() == []
     assert len(memory.review(limit=10)) == 1
+
+
+@pytest.mark.parametrize(("first", "second"), [("mute", "confirm"), ("confirm", "mute"), ("mute", "deny")])
+def test_of_two_answers_in_the_same_moment_the_first_wins_and_the_second_is_told(memory, first, second):
+    question = memory.review()[0]
+    looking = memory.while_unchanged([question.id])
+    kept = memory.answer(question.id, first)
+    before = memory.history()
+    with pytest.raises(ConflictError) as caught:
+        looking.answer(question.id, second)
+    assert caught.value.remedy
+    assert memory.history() == before
+    assert before[0].id == kept.operation
+
+
+@pytest.mark.parametrize(("first", "second"), [("mute", "confirm"), ("confirm", "mute"), ("deny", "mute")])
+def test_an_answer_that_comes_while_another_one_is_written_is_told_so(memory, raw_store, monkeypatch, first, second):
+    question, store = memory.review()[0], type(raw_store)
+    apply, answered = store.apply, []
+
+    def late(self, plan, **more):
+        if plan.operation == second and not answered:
+            answered.append(memory.answer(question.id, first))
+        apply(self, plan, **more)
+
+    monkeypatch.setattr(store, "apply", late)
+    with pytest.raises(ConflictError, match=f"in the same moment: {first}"):
+        memory.answer(question.id, second)
+    assert memory.history()[0].operation == first
 
 
 @pytest.mark.behaviour("BE34")

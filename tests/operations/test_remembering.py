@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,23 @@ def test_the_same_words_are_stored_once_whatever_their_case_and_spaces(memory, p
         assert memory.remember(same).id == first.id
     assert tables(path) == before
     assert memory.get(first.id).content == "The deploy is on  Tuesday"
+
+
+@pytest.mark.parametrize("stored", ["as today", "by an earlier version"])
+@pytest.mark.parametrize(("first", "again"), [("NFC", "NFD"), ("NFD", "NFC"), ("NFD", "NFD")])
+def test_known_words_are_recognised_in_either_normal_form(memory, monkeypatch, stored, first, again):
+    text = "Zoë meets Łukasz at the Café Noël in Zürich."
+    with monkeypatch.context() as patch:
+        if stored != "as today":
+            patch.setattr("perdure.stores.rows.same_words", lambda words: " ".join(words.split()).casefold())
+        kept = memory.remember(unicodedata.normalize(first, text))
+    assert memory.remember(unicodedata.normalize(again, text)).id == kept.id
+    assert memory.get(kept.id).content == unicodedata.normalize(first, text)
+    both = [unicodedata.normalize(form, "The second café") for form in (first, again)]
+    assert len({outcome.id for outcome in memory.remember_many(both)}) == 1
+    assert memory.check() == []
+    for form in ("NFC", "NFD"):
+        assert memory.recall(unicodedata.normalize(form, "Who is in Zürich?")).hits[0].memory.id == kept.id
 
 
 @pytest.mark.parametrize("other", [{"session": "s"}, {"task": "t"}, {"kind": "procedure"}, {"kind": "episode"}])

@@ -406,9 +406,9 @@ APPLYING = {"apply", "apply_all"}
 """Methods that a service has no route for, and that people call; they are coroutines, too."""
 OF_THE_STORE = {
     *("policy", "now", "agent", "no_facts", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
-    "unwritable",
+    *("unwritable", "confirmed_losses"),
     *("maintain", "upkeep", "upkeep_state", "export", "watch", "on_erasure", "without_model", "forecast_under"),
-    *("count_erased", "while_unchanged"),
+    *("count_erased", "forget_texts", "while_unchanged"),
     *("operation", "memories_of", "superseded_facts", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }

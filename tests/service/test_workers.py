@@ -59,6 +59,24 @@ from perdure.interfaces.hooks import background
 background.FIRST_SECONDS = background.PAUSE_SECONDS = 0.1  # the first look may come before anything is stored
 """
 
+TELLS_ITS_TEXTS = """
+import gc, json, os, signal, sys
+from functools import lru_cache
+def tell(*_):
+    modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "perdure"]
+    left = [f for m in modules for f in vars(m).values() if isinstance(f, type(lru_cache(len)))]
+    seen = {}
+    while left:
+        one = left.pop()
+        if id(one) not in seen and not isinstance(one, (type, type(tell), type(sys))):
+            seen[id(one)] = one
+            left += gc.get_referents(one)
+    with open(f"{os.environ['TELL']}/{os.getpid()}.new", "w") as file:
+        json.dump([one for one in seen.values() if isinstance(one, str)], file)
+    os.replace(file.name, file.name[:-4])
+signal.signal(signal.SIGUSR2, tell)
+"""
+
 
 @pytest.fixture(autouse=True)
 def _closed():
@@ -126,6 +144,32 @@ def talks(process, port, many=2):
         found.setdefault(talk.worker, talk)
     assert sorted(found) == sorted(beside(process))
     return list(found.values())
+
+
+def texts_of(folder, worker):
+    """Return the texts that the functions of a worker keep."""
+    told = folder / str(worker)
+    told.unlink(missing_ok=True)
+    os.kill(worker, signal.SIGUSR2)
+    return json.loads(waited(lambda: told.exists() and told.read_text()))
+
+
+def test_an_erasure_at_one_empties_the_caches_of_the_other(tmp_path, monkeypatch):
+    in_workers(tmp_path, monkeypatch, TELLS_ITS_TEXTS)
+    monkeypatch.setenv("TELL", str(tmp_path))
+    with two(tmp_path) as (_, _, (one, other)):
+        status, kept = one.ask("POST", "/v1/remember", {"content": "Anna Schmidt lives at 7 Harbour Lane."})
+        assert status == 200, kept
+        for talk in (one, other):
+            assert talk.ask("POST", "/v1/recall", {"query": "Where does Anna Schmidt live?"})[1]["hits"]
+            talk.ask("POST", "/v1/digest", {})
+            assert any("Schmidt" in text for text in texts_of(tmp_path, talk.worker))
+        asked = {"ids": [kept["id"]], "reason": "a test"}
+        confirm = one.ask("POST", "/v1/erase", asked)[1]["confirm"]
+        status, done = one.ask("POST", "/v1/erase", {**asked, "confirm": confirm, "dry_run": False})
+        assert status == 200, done
+        for talk in (one, other):
+            assert waited(lambda talk=talk: not any("Schmidt" in text for text in texts_of(tmp_path, talk.worker)))
 
 
 @pytest.fixture(scope="module")

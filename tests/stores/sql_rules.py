@@ -59,7 +59,7 @@ CONTENT_WRITTEN = (*CONTENT_COLUMNS, "text", "packed")
 """What the statement that rewrites contents may set."""
 
 SAMPLES = {"{dimensions}": "64", "{index}": "embedding_a", "{place}": "'a'", "{space}": "1"}
-SAMPLES |= {"{table}": "lost", "{columns}": "id", "{values}": "id"}
+SAMPLES |= {"{table}": "lost", "{columns}": "id", "{values}": "id", "{column}": "id"}
 """What stands in slots that a store fills with a number or a name of its own."""
 
 NO_CLOCK = re.compile(

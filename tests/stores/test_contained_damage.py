@@ -77,6 +77,50 @@ def test_a_memory_that_cannot_be_read_is_told_as_damaged_where_it_is_asked_for(p
             assert "perdure repair" in refused.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("column", "mended_by"),
+    [
+        ("memory.tier", "journal"),
+        ("content.task", "journal"),
+        ("content.text", "backup"),
+    ],
+)
+def test_a_text_that_is_no_utf_8_is_named_and_mended(path, clock, tmp_path, column, mended_by):
+    if is_server(str(path)):
+        pytest.skip("a server stores no such text")
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        before = memory.list(limit=1000, include_archived=True)
+    copy = tmp_path / "copy.db"
+    copy.write_bytes(path.read_bytes())
+    table, _, name = column.partition(".")
+    assert run_by_hand(path, f"UPDATE {table} SET {name} = CAST(x'41ff' AS TEXT) WHERE row = {ROW}") == 1
+    assert run_by_hand(path, f"UPDATE memory SET importance = 0.9 WHERE row = {ROW} + 1") == 1
+    with opened(path, POLICY, clock, HashEmbedder()) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        found = memory.check(full=True)
+        assert [fault for fault in found if f"{column} is no text (UTF-8)" in fault]
+        assert [fault for fault in found if "It differs from what the journal says: importance" in fault]
+        done = memory.repair(dry_run=False)
+        assert (done.left == ()) is (mended_by == "journal")
+        if mended_by == "backup":
+            assert memory.repair(source=str(copy), dry_run=False).left == ()
+        assert memory.check(full=True) == []
+        assert memory.list(limit=1000, include_archived=True) == before
+
+
+def test_a_line_of_the_journal_that_is_no_utf_8_is_named_and_the_rest_is_looked_at(path, clock):
+    if is_server(str(path)):
+        pytest.skip("a server stores no such text")
+    lived(path, clock)
+    assert run_by_hand(path, "UPDATE operation SET note = CAST(x'41ff' AS TEXT) WHERE number = 1") == 1
+    assert run_by_hand(path, f"UPDATE memory SET importance = 0.9 WHERE row = {ROW}") == 1
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        found = memory.check()
+        assert [fault for fault in found if "operation.note is no text (UTF-8)" in fault]
+        assert [fault for fault in found if "It differs from what the journal says: importance" in fault]
+
+
 def test_a_damaged_document_is_told_where_it_would_be_written_over(path, clock):
     lived(path, clock)
     run_by_hand(path, "UPDATE document SET data = '{' WHERE shelf IN ('alias', 'entity')")

@@ -74,7 +74,7 @@ LEFT = {
     ),
     "no journal": ("DROP TABLE journal", "operations with missing journal lines"),
     "deep metadata": (f"UPDATE content SET metadata = {DEEP} WHERE metadata <> '{{}}'", "cannot be read"),
-    "a text of no characters": (f"UPDATE content SET text = CAST(x'c3ff' AS TEXT) WHERE row = {ROW}", "cannot be read"),
+    "a text of no characters": (f"UPDATE content SET text = CAST(x'c3ff' AS TEXT) WHERE row = {ROW}", "not the one"),
 }
 
 

@@ -483,6 +483,7 @@ def verbs(ids, operations):
         "count_erased": lambda m: [m.count_erased(0), m.count_erased(0, "alice")],
         "memories_of": lambda m: [m.memories_of(o) for o in m.history(namespace="alice")],
         "while_unchanged": lambda m: [m.while_unchanged([i]).get(i) for i in ids],
+        "forget_texts": lambda m: m.forget_texts(),
         "on_erasure": lambda m: m.on_erasure(None),
         "close": lambda _: None,
     }

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from conftest import HashEmbedder, opened
-from perdure.compose import backup
+from perdure.compose import backup, is_server
 from perdure.interfaces.cli.app import app
 from perdure.records.errors import InvalidInput, StoreDamaged
 from stores.test_damage import POLICY, lived, run_by_hand
@@ -78,6 +78,44 @@ def test_what_can_be_mended_is_mended_beside_what_is_lost(path, clock):
         assert not any("contents without a memory" in text or "vectors without a memory" in text for text in left)
         memory.repair(remove_lost=True, dry_run=False)
         assert memory.check(full=True) == []
+
+
+@pytest.mark.parametrize("trace", ["an operation without lines", "none"])
+def test_a_loss_whose_lines_are_lost_too_is_reported_until_it_is_confirmed(path, clock, tmp_path, trace):
+    if trace == "none" and is_server(str(path)):
+        pytest.skip("a server does not number its operations without a gap")
+    stored(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        gone, _ = (memory.remember(f"One {name} is left over.", "fruit").id for name in ("melon", "olive"))
+        born = memory.history(gone, namespace="fruit")[0].operation_id
+    lose(path, "whole", gone)
+    assert run_by_hand(path, f"DELETE FROM journal WHERE operation = '{born}'") == 1
+    if trace == "none":
+        assert run_by_hand(path, f"DELETE FROM operation WHERE id = '{born}'") == 1
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert memory.repair(dry_run=False).left != ()
+        assert memory.check(full=True) != []
+        assert memory.repair(remove_lost=True).left == ()
+        assert memory.repair(remove_lost=True, by="Ana", dry_run=False).left == ()
+        assert memory.check(full=True) == []
+        assert memory.confirmed_losses == 1
+        memory.remember("A date lies in the store room.", "fruit")
+        memory.sweep()
+        assert memory.check(full=True) == []
+    told = commanded("check", "--store", path)
+    assert told.exit_code == 0
+    assert "On record: 1 confirmed loss." in told.stdout
+    assert commanded("export", tmp_path / "e.jsonl", "--store", path).exit_code == 0
+    assert commanded("import", tmp_path / "e.jsonl", "--store", tmp_path / "b.db").exit_code == 0
+    with opened(tmp_path / "b.db", POLICY, clock, HashEmbedder()) as memory:
+        assert (memory.check(full=True), memory.confirmed_losses) == ([], 1)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        (repair,) = [
+            o for place in memory.namespaces() for o in memory.history(namespace=place) if o.operation == "repair"
+        ]
+        memory.undo(repair.id)
+        assert memory.check(full=True) != []
+        assert memory.confirmed_losses == 0
 
 
 def commanded(*words):

@@ -7,7 +7,7 @@ import json
 import random
 import signal
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -444,7 +444,13 @@ def export_to(place, file, **more):
 
 def import_from(file, place, *, partial=False, **more):
     with store_at(place) as store:
-        return import_lines(export_reader(str(file), partial=partial), store, scratch_store, partial=partial, **more)
+        return import_lines(
+            export_reader(str(file), partial=partial),
+            lambda: nullcontext(store),
+            scratch_store,
+            partial=partial,
+            **more,
+        )
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.parquet"])
@@ -492,7 +498,7 @@ def test_an_import_that_was_interrupted_goes_on(way, tmp_path):
 
     read = export_reader(str(tmp_path / "a.jsonl"))
     with store_at(target) as store, pytest.raises(Torn):
-        import_lines(read, store, scratch_store, progress=until_memories_are_written)
+        import_lines(read, lambda: nullcontext(store), scratch_store, progress=until_memories_are_written)
     there = sum(len(rows) for rows in parts(target).values())
     done = import_from(tmp_path / "a.jsonl", target)
     assert parts(target) == parts(source)
@@ -604,7 +610,7 @@ def test_a_damaged_export_is_refused_before_anything_is_written(at, lines, name)
     with store_at(target) as store:
         before = tables(target)
         with pytest.raises(InvalidInput, match=told):
-            import_lines(lambda: copy, store, scratch_store)
+            import_lines(lambda: copy, lambda: nullcontext(store), scratch_store)
         assert tables(target) == before
 
 
@@ -614,7 +620,7 @@ def test_an_import_into_a_store_that_holds_something_else_is_refused_untouched(w
         memory.remember("its own", namespace="team/a b")
     before = tables(target)
     with store_at(target) as store, pytest.raises(TargetTaken) as caught:
-        import_lines(lambda: lines, store, scratch_store)
+        import_lines(lambda: lines, lambda: nullcontext(store), scratch_store)
     assert caught.value.namespace == "team/a b"
     assert tables(target) == before
 
@@ -669,7 +675,7 @@ def lines(count):
 
 def round(count, folder):
     with store_at(f"{folder}/a{count}.db") as store:
-        assert import_lines(lambda: lines(count), store, scratch_store).parts["memory"] == count
+        assert import_lines(lambda: lines(count), lambda: nullcontext(store), scratch_store).parts["memory"] == count
         write_export(f"{folder}/a{count}.jsonl.gz", export_lines(store))
     assert copy(f"{folder}/a{count}.db", f"{folder}/c{count}.db").parts["memory"] == count
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

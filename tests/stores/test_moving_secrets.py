@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -75,8 +76,8 @@ def test_an_import_brings_no_secret_and_a_sound_store(way, tmp_path):
     with store_at(source) as store:
         write_export(file, export_lines(store))
     with store_at(target) as store:
-        done = import_lines(export_reader(file), store, scratch_store, policy=Policy())
-        again = import_lines(export_reader(file), store, scratch_store, policy=Policy())
+        done = import_lines(export_reader(file), lambda: nullcontext(store), scratch_store, policy=Policy())
+        again = import_lines(export_reader(file), lambda: nullcontext(store), scratch_store, policy=Policy())
     assert leaks(source)
     assert leaks(target) == []
     assert "[redacted: github token]" in repr(tables(target))
@@ -96,7 +97,7 @@ def test_an_import_that_keeps_secrets_is_the_same_store(way, tmp_path):
     with store_at(source) as store:
         write_export(file, export_lines(store))
     with store_at(target) as store:
-        assert import_lines(export_reader(file), store, scratch_store).redacted == 0
+        assert import_lines(export_reader(file), lambda: nullcontext(store), scratch_store).redacted == 0
         assert list(export_lines(store)) == [json.loads(line) for line in Path(file).read_text("utf-8").splitlines()]
 
 
@@ -118,9 +119,15 @@ def test_an_import_that_was_interrupted_goes_on_without_secrets(way, tmp_path):
             raise KeyboardInterrupt
 
     with store_at(target) as store, pytest.raises(KeyboardInterrupt):
-        import_lines(partial(iter, lines), store, scratch_store, policy=Policy(), progress=until_some_are_written)
+        import_lines(
+            partial(iter, lines),
+            lambda: nullcontext(store),
+            scratch_store,
+            policy=Policy(),
+            progress=until_some_are_written,
+        )
     with store_at(target) as store:
-        done = import_lines(lambda: iter(lines), store, scratch_store, policy=Policy())
+        done = import_lines(lambda: iter(lines), lambda: nullcontext(store), scratch_store, policy=Policy())
     assert 0 < done.written < sum(done.parts.values())
     assert leaks(target) == []
     assert is_sound(target)
@@ -135,7 +142,7 @@ def test_what_is_damaged_in_an_export_stays_damaged(way, part):
     name = {"memory": "text", "operation": "note", "journal": "because", "document": "data"}[part]
     lines[place] = {**lines[place], name: {"a": TOKEN} if part == "document" else f"another {TOKEN}"}
     with store_at(target) as store, pytest.raises(InvalidInput, match="does not match its checksum"):
-        import_lines(partial(iter, lines), store, scratch_store, policy=Policy())
+        import_lines(partial(iter, lines), lambda: nullcontext(store), scratch_store, policy=Policy())
     assert leaks(target) == []
 
 

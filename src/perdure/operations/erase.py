@@ -12,7 +12,7 @@ from perdure.operations.erased_names import places_of_names, searched_names
 from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.ports import Context
-from perdure.operations.text_caches import clear_text_caches
+from perdure.operations.text_caches import forget_texts
 from perdure.operations.undo_past_erasures import ERASE
 from perdure.operations.writing import refuse_damaged, retry
 from perdure.records.deadline import unlimited
@@ -96,7 +96,7 @@ def erase(
     result, plan = retry(attempt)
     if plan is None or plan.erasure is None:
         return result
-    clear_text_caches()
+    forget_texts(ctx)
     if ctx.tell_erasure is not None:
         ctx.tell_erasure(plan.namespace)
     texts, names = sorted(plan.erasure.texts), plan.erasure.names

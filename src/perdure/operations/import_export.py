@@ -22,8 +22,6 @@ from perdure.operations.transfer import (
     Step,
     bring_spaces,
     copy,
-    filling,
-    refuse_spaces,
     tally,
 )
 from perdure.records.damage import WHOLE, CheckScope
@@ -46,7 +44,7 @@ _ROUNDS: Final = 3  # times that a row is read, written or compared
 
 def import_lines(
     lines: Lines,
-    target: Store,
+    target: Callable[[], AbstractContextManager[Store]],
     scratch: Scratch,
     *,
     limits: Policy | None = None,
@@ -63,7 +61,7 @@ def import_lines(
 
     Args:
         lines: Gives the export; it is read several times.
-        target: Where to.
+        target: Opens where to; it is opened when all was checked, so that a refused file makes no store.
         scratch: Where the lines are checked.
         limits: The policy whose limits hold; the default's if None.
         policy: Says which secrets are replaced, if any; None brings in everything as it is.
@@ -80,8 +78,8 @@ def import_lines(
         CopyDiffers: The target does not hold what the export does.
     """
     redacted = RedactedExport(lines, policy) if policy is not None and policy.knowledge.redact else None
-    with filling(target, "import"), scratch() as checked:
-        reading = _Reading(target, checked, RowChecks(limits or Policy(), now), Ledger(0, progress), namespace, partial)
+    with scratch() as checked:
+        reading = _Reading(checked, RowChecks(limits or Policy(), now), Ledger(0, progress), namespace, partial)
         reading.read((redacted or lines)())
         _check(checked, limits or Policy(), whole=reading.whole and not reading.lost)
         read = reading.ledger.done
@@ -90,7 +88,8 @@ def import_lines(
             if progress is not None:
                 progress(read + moved, read + total)
 
-        moved = copy(checked, target, progress=tell, work="import")
+        with target() as store:
+            moved = copy(checked, store, progress=tell, work="import")
     return replace(moved, whole=reading.whole and not reading.lost, redacted=0 if redacted is None else redacted.found)
 
 
@@ -121,7 +120,6 @@ def _refuse(
 class _Reading:
     """One import: what was read so far, and where it goes."""
 
-    target: Store
     scratch: Store
     checks: RowChecks
     ledger: Ledger
@@ -175,7 +173,6 @@ class _Reading:
         self.dimensions = {space.name: space.dimensions for space, _ in spaces}
         rows = head.get("rows")
         self.ledger.total = _ROUNDS * rows if isinstance(rows, int) else 0
-        refuse_spaces(spaces, self.target)
         bring_spaces(spaces, self.scratch)
 
     def _part(self, step: Step, group: Iterator[Line]) -> None:

@@ -6,7 +6,6 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
 from perdure.operations.ports import Context
 from perdure.records.digests import encoded
-from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, to_instant
+from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, json_text, to_instant
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status
 from perdure.records.report import Alert, Stats
@@ -67,7 +66,7 @@ def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any], *, since: In
     if news and ctx.tell_alerts is not None:
         rows = [{"id": _event_id(place, since, row["name"], row["severity"], row["state"]), **row} for row in news]
         message = {"id": _event_id(*(row["id"] for row in rows)), "type": "perdure.alerts"}
-        ctx.tell_alerts({**message, "timestamp": from_instant(ctx.clock()).isoformat(), "data": {"alerts": rows}})
+        ctx.tell_alerts({**message, "timestamp": json_text(from_instant(ctx.clock())), "data": {"alerts": rows}})
     firing = {name: alert.severity for name, alert in found.items()}
     return f"{len(firing)} alerts, {len(news)} of them news", {"firing": firing}
 
@@ -78,7 +77,7 @@ def overdue_places(ctx: Context) -> list[str]:
     if not hours or not tells_alerts(ctx):
         return []
     waiting = ctx.store.overdue_namespaces(now)
-    return [place for place, since, _ in waiting if since is not None and now - since >= hours * HOUR_MS]
+    return [place for place, since, *_ in waiting if since is not None and now - since >= hours * HOUR_MS]
 
 
 def _event_id(*parts: object) -> str:
@@ -160,13 +159,13 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
         value_by_form=mean_values(sample),
         vault_candidates=vault_candidates(sample, ctx.policy),
         fading=len(fading),
-        about_to_fade=tuple((m.id, round(m.value, 4), _text(at)) for m, at in fading[:SHOWN]),
-        overdue_since=None if overdue is None else _text(overdue),
+        about_to_fade=tuple((m.id, round(m.value, 4), from_instant(at)) for m, at in fading[:SHOWN]),
+        overdue_since=None if overdue is None else from_instant(overdue),
         held=dict(sum((Counter(a.gates) for a in ahead), Counter({_GUARD: sum(m.state.firm for m in sample)}))),
-        held_first=tuple((i, _text(since)) for since, i in held[:SHOWN]),
+        held_first=tuple((i, from_instant(since)) for since, i in held[:SHOWN]),
         questions=sum(a.questions for a in ahead),
         journal=_growth(ctx, namespace, places, now),
-        at=_text(now),
+        at=from_instant(now),
         values=histogram([m.value for m in sample], counts.visible),
         sizes=sizes(sample, counts, now),
     )
@@ -188,7 +187,9 @@ def _look_into(ctx: Context, tally: Sequence[_Counted], now: Instant) -> tuple[l
     if len(sizes) <= PLACES:
         return sorted(sizes), []
     waiting = ctx.store.overdue_namespaces(now)
-    longest = sorted(waiting, key=lambda one: (min(at for at in one[1:] if at is not None), one.namespace))
+    longest = sorted(
+        waiting, key=lambda one: (min(at for at in (one.overdue, one.held) if at is not None), one.namespace)
+    )
     largest = sorted(sizes, key=lambda place: (-sizes[place], place))
     order = dict.fromkeys([*(one.namespace for one in longest), *largest])
     return sorted(list(order)[:PLACES]), waiting
@@ -229,7 +230,7 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
         tasks = {d.id: d.data for d in ctx.store.documents.page(place, Shelf.UPKEEP, ("", ""), SHOWN)}
         looked = stats(ctx, place)
         since = looked.overdue_since
-        in_use = since is not None and ctx.store.count_changes(place, to_instant(datetime.fromisoformat(since)) + 1) > 0
+        in_use = since is not None and ctx.store.count_changes(place, to_instant(since) + 1) > 0
         keys, unwritable = ctx.policy.alerts, ctx.store.unwritable
         found += find_alerts(looked, place, tasks, keys, from_instant(now), unwritable, in_use=in_use)
     severities = ("critical", "warning", "info")
@@ -242,7 +243,7 @@ def _recorded(ctx: Context, besides: Collection[str], waiting: Sequence[Waiting]
     for state in upkeep_states(ctx):
         place = state.namespace
         if place not in besides:
-            known = waits_in.get(place, Waiting(place, None, None))
+            known = waits_in.get(place, Waiting(place, None, None, None))
             yield from find_recorded_alerts(known, state.tasks or {}, ctx.policy.alerts, at)
 
 
@@ -283,7 +284,3 @@ def _gates(ctx: Context, place: str, held: Collection[str]) -> Mapping[str, int]
     rest = sorted(set(held) - budget)
     counts = Counter(gate for i in rest[:_READ] if (gate := gate_of([e.because for e in ctx.store.journal(place, i)])))
     return Counter({BUDGET: len(budget)}) + counts
-
-
-def _text(instant: Instant) -> str:
-    return from_instant(instant).isoformat()

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
+from unicodedata import normalize
 
 from perdure.operations.corrections import with_corrections
 from perdure.operations.ports import Context
@@ -325,6 +326,7 @@ def widened(
 
 def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
     """Return the query as the searches take it, and what the caller should know about it."""
+    text = normalize("NFC", text)  # a mark apart from its letter would end a word
     query = Query(text, query_words(text), names=names_in(without_days(text)))
     if ctx.embedder is None:
         return query, "keyword search only: there is no embedder"
@@ -338,10 +340,8 @@ def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
         return query, f"keyword search only: {error.message}"
     own = ctx.embedder.space  # some embedders know their space only after their first vector
     if space != own:
-        return query, (
-            f"keyword search only: the store's vectors are from {space.name}, the embedder is {own.name}; "
-            "run `perdure reembed`"
-        )
+        differ = f"the store's vectors are from {space.name}, the embedder is {own.name}; run `perdure reembed`"
+        return query, f"keyword search only: {differ}"
     return replace(query, vector=vector), ""
 
 

@@ -12,6 +12,7 @@ from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
 from perdure.operations.tombstones import refuse_erased
 from perdure.operations.writing import retry, tell_redacted
+from perdure.records.digests import same_words
 from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, PerdureError
 from perdure.records.memory import Draft, Kind, MemoryItem, Status
 from perdure.records.outcome import GivenClaim, HandedClaims, Outcome, operations_of
@@ -321,8 +322,8 @@ Words = tuple[Kind, str, str | None, str | None, str | None]
 
 
 def _words(draft: Draft) -> Words:
-    """What makes two notes one memory: kind, words, and where they were said. Case and white space do not count."""
-    return draft.kind, " ".join(draft.text.split()).casefold(), draft.session, draft.task, draft.speaker
+    """What makes two notes one memory: kind, words as ``same_words`` has them, and where they were said."""
+    return draft.kind, same_words(draft.text), draft.session, draft.task, draft.speaker
 
 
 def _find_same_words(ctx: Context, drafts: Sequence[Draft], namespace: str, besides: str) -> dict[Words, str]:
@@ -332,7 +333,7 @@ def _find_same_words(ctx: Context, drafts: Sequence[Draft], namespace: str, besi
     for record in ctx.store.get(namespace, ids):
         if record.state.status in (Status.ACTIVE, Status.ARCHIVED) and record.id != besides:
             c = record.content
-            words = record.state.kind, " ".join(c.text.split()).casefold(), c.session, c.task, c.speaker
+            words = record.state.kind, same_words(c.text), c.session, c.task, c.speaker
             found.setdefault(words, record.id)
     return found
 

@@ -8,10 +8,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
+from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Store
-from perdure.records.damage import LOST, REMOVED, WHOLE, Fault, RepairSources
+from perdure.records.damage import CONFIRMED, LOST, REMOVED, WHOLE, Fault, RepairSources
 from perdure.records.errors import ConflictError, InvalidInput, StoreDamaged
+from perdure.records.instant import Instant
+from perdure.records.memory import Shelf
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.records.store_results import RepairResult
 
@@ -19,6 +22,7 @@ REPAIR: Final = "repair"
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
 _DERIVED: Final = {"rule", "schema", "words", "codes", "space", "recall", "unreadable"}
 _REBUILT: Final = "Search indexes and counts are made anew from the rows; triggers that are not Perdure's are dropped."
+_LOST_LINES: Final = (("lines",), ("short_journals",), ("missing_operations",))
 _JOURNAL: Final = {"lines_without_operation", "short_journals", "missing_operations"}
 """Rules between the tables whose breach says that lines or operations were lost."""
 _ODD: Final = (LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
@@ -27,24 +31,36 @@ _PAGE: Final = 200  # memories that are repaired by one operation
 
 
 def repair(
-    ctx: Context, *, source: str | None = None, removes_lost: bool = False, dry_run: bool = True
+    ctx: Context,
+    *,
+    source: str | None = None,
+    removes_lost: bool = False,
+    by: str | None = None,
+    dry_run: bool = True,
 ) -> RepairResult:
     """Repair a store, or say what would be repaired.
 
     Args:
         ctx: Store, policy, clock, ids.
         source: Where an undamaged copy of the store is, such as a backup: altered and lost texts come from there.
-        removes_lost: Remove memories whose words nothing brings back.
+        removes_lost: Remove memories whose words nothing brings back, and take lost parts of the journal as lost.
+        by: Who says so.
         dry_run: Only say it.
 
     Raises:
         NotFound: There is no store at ``source``.
     """
     with nullcontext() if source is None or ctx.open_copy is None else ctx.open_copy(source) as copy:
-        return _repair(ctx, copy, removes_lost=removes_lost, dry_run=dry_run)
+        return _repair(ctx, copy, removes_lost=removes_lost, by=by, dry_run=dry_run)
 
 
-def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, dry_run: bool) -> RepairResult:
+def confirmed_losses(ctx: Context) -> int:
+    """Return how many losses somebody confirmed, in all namespaces: memories, and operations of the journal."""
+    lost = [d.data for place in ctx.store.namespaces() for d in all_documents(ctx, place, Shelf.LOST)]
+    return sum(int(data.get("operations", 1)) for data in lost)
+
+
+def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, by: str | None, dry_run: bool) -> RepairResult:
     faults = ctx.store.check(WHOLE)
     derived = any(_is_derived(fault) for fault in faults)
     present = faults
@@ -52,13 +68,20 @@ def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, dry_run: bo
     if any(_is_derived(fault) or fault.part == "document" for fault in faults) and not dry_run:
         ctx.store.rebuild(keep_texts=True)  # lost memories are restored with them
         present = ctx.store.check(WHOLE)
-    sources = _Sources(copy, present, removes_lost)
+    confirming = list(_confirmations(ctx, present, by)) if removes_lost else []
+    if confirming and not dry_run:
+        for plan in confirming:
+            ctx.store.apply(plan)
+        present = ctx.store.check(WHOLE)
+    elif confirming:
+        present = [fault for fault in present if not _is_lost_line(fault)]
+    sources = _Sources(copy, present, by if removes_lost else None, removes_lost)
     plans = [] if _has_lost_lines(present) else [plan for plan in _plans(ctx, sources) if plan.changes]
     if dry_run:
         repaired = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
-        remaining = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in repaired]
-        return _result(faults, _repairs(plans, derived=derived), remaining, dry_run=True)
-    plans = [done for plan in plans for done in _apply(ctx, plan, sources)]
+        remaining = [f for f in present if not _is_derived(f) and (f.namespace, f.id) not in repaired]
+        return _result(faults, _repairs([*confirming, *plans], derived=derived), remaining, dry_run=True)
+    plans = [*confirming, *(done for plan in plans for done in _apply(ctx, plan, sources))]
     remaining = ctx.store.check(WHOLE) if faults else []
     if any(_is_derived(fault) for fault in remaining):
         ctx.store.rebuild(keep_texts=any(_may_need_texts(fault) for fault in remaining))
@@ -143,6 +166,7 @@ class _Sources:
 
     copy: Store | None
     faults: Sequence[Fault]
+    by: str | None  # who said that what is lost may go
     removes_lost: bool
 
     def of(self, namespace: str, ids: Sequence[str]) -> RepairSources:
@@ -158,10 +182,34 @@ def _plans(ctx: Context, sources: _Sources) -> Iterator[Plan]:
             yield from _planned(ctx, namespace, ids[start : start + _PAGE], sources)
 
 
+def _is_lost_line(fault: Fault) -> bool:
+    """Whether a fault says that lines of the journal or operations are gone; nothing brings those back."""
+    return fault.columns in _LOST_LINES
+
+
+def _confirmations(ctx: Context, faults: Sequence[Fault], by: str | None) -> Iterator[Plan]:
+    """Yield the plans that put on record what is lost of the journal: operations, and where none is left how many."""
+    now, found = ctx.clock(), dict[str, list[Change]]()
+    for fault in faults:
+        if fault.columns == ("lines",) and fault.namespace is not None and fault.id is not None:
+            found.setdefault(fault.namespace, []).append(_confirmation(fault.id, now, by))
+        elif fault.columns == ("missing_operations",) and (places := ctx.store.namespaces()):
+            more = {"operations": fault.count}
+            found.setdefault(places[0], []).append(_confirmation(ctx.ids(now), now, by, **more))
+    for namespace, changes in found.items():
+        note = f"repair: {len(changes)} confirmed losses"
+        yield Plan(ctx.ids(now), REPAIR, namespace, now, tuple(changes), ctx.policy.version, note)
+
+
+def _confirmation(identity: str, now: Instant, by: str | None, **more: int) -> Change:
+    data = {"at_ms": now, "by": by, **more}
+    return Change(Target.DOCUMENT, identity, None, {"shelf": Shelf.LOST, "name": "", "data": data}, CONFIRMED)
+
+
 def _planned(ctx: Context, namespace: str, ids: Sequence[str], sources: _Sources) -> Iterator[Plan]:
     """Yield the plan of some memories; if one of them is in the way of the others, the plans of each."""
     try:
-        yield _plan(ctx, namespace, ids, sources.of(namespace, ids))
+        yield _plan(ctx, namespace, ids, sources)
     except (*_ODD, StoreDamaged):
         if len(ids) > 1:
             for identity in ids:
@@ -189,11 +237,17 @@ def _damaged_ids(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
     return {namespace: list(ids) for namespace, ids in found.items()}
 
 
-def _plan(ctx: Context, namespace: str, ids: Sequence[str], sources: RepairSources) -> Plan:
+def _plan(ctx: Context, namespace: str, ids: Sequence[str], sources: _Sources) -> Plan:
     now = ctx.clock()
     identity = ctx.ids(now)
-    changes = ctx.store.repairs(namespace, ids, identity, sources)
-    return Plan(identity, REPAIR, namespace, now, tuple(changes), ctx.policy.version, f"repair: {len(ids)} damaged")
+    changes = ctx.store.repairs(namespace, ids, identity, sources.of(namespace, ids))
+    removed = dict.fromkeys(
+        change.id for change in changes if change.because == REMOVED and change.target is Target.MEMORY
+    )
+    losses = (_confirmation(memory, now, sources.by) for memory in removed)
+    return Plan(
+        identity, REPAIR, namespace, now, (*changes, *losses), ctx.policy.version, f"repair: {len(ids)} damaged"
+    )
 
 
 def _describe_repairs(plan: Plan) -> list[str]:
@@ -206,6 +260,8 @@ def _describe_repairs(plan: Plan) -> list[str]:
 def _describe_changes(changes: Sequence[Change]) -> str:
     if any(change.because == REMOVED for change in changes):
         return "It is lost: neither the journal nor a copy has its words, and so it is removed."
+    if any(change.because == CONFIRMED for change in changes):
+        return "It is put on record as lost."
     restored = Counter(change.target.value for change in changes if change.after)
     anew = {c.after["space"] for c in changes if c.target is Target.VECTOR and c.after}  # never changed where it is
     gone = [(c.target, c.before) for c in changes if c.before and not c.after]

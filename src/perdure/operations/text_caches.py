@@ -7,8 +7,17 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Final
 
+from perdure.operations.ports import Context
+
 _CACHE: Final = type(lru_cache(len))
 _PACKAGE: Final = __name__.partition(".")[0]
+
+
+def forget_texts(ctx: Context) -> None:
+    """Drop what this process keeps of texts: of functions that take them, of past questions, of a model's sentences."""
+    clear_text_caches()
+    ctx.questions.clear()
+    ctx.joined.clear()
 
 
 def clear_text_caches() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from perdure.records.errors import NotAllowed
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, InstantText
 from perdure.records.json_record import JsonRecord
 
 Role = Literal["reader", "agent", "curator", "admin"]
@@ -121,10 +121,10 @@ class Token(JsonRecord):
     role: str  # what it may do: reader, agent, curator or admin
     namespace: str  # where: one namespace, ``team/*`` or ``*``
     actor: str  # the name under which operations are written down
-    created_at: str
-    expires_at: str | None
-    revoked_at: str | None
-    used_at: str | None  # when it was last used, to the minute
+    created_at: InstantText
+    expires_at: InstantText | None
+    revoked_at: InstantText | None
+    used_at: InstantText | None  # when it was last used, to the minute
     valid: bool  # whether it may be used now
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from perdure.records.instant import InstantText
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
 from perdure.records.plan import Plan
@@ -130,7 +131,7 @@ class SessionResult(Written):
     """What the end of a session did."""
 
     session: str  # the session
-    ended_at: str  # when it ended, ISO 8601: the first time, if it had ended and nothing came since
+    ended_at: InstantText  # when it ended: the first time, if it had ended and nothing came since
     anew: bool  # whether this call ended it; False where there was nothing to do
     tasks: tuple[TaskResult, ...] = ()  # tasks that were still open
     promotion: PromotionResult | None = None  # what went to long term; None where there was nothing to do

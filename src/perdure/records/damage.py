@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 LOST: Final = "It was stored, and it is missing."  # what is said of a memory of the journal that has no row
+LOST_LINES: Final = "{} of {} lines in the journal are lost."  # what is said of an operation
+CONFIRMED: Final = "confirmed: it is lost"  # why a repair puts a loss on record
 REMOVED: Final = "removed: its words are lost"  # why a repair removes a memory
 
 
@@ -24,6 +26,7 @@ class Fault:
     id: str | None = None  # the memory, document or operation, if it is about one
     columns: tuple[str, ...] = ()  # which columns of the memory differ; of a rule, the name of its statement
     reembeds: bool = False  # whether ``perdure reembed`` makes it anew
+    count: int = 0  # of a rule, how many rows break it
 
     def __str__(self) -> str:
         if self.namespace is None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Annotated, Final
 
 from perdure.records.errors import InvalidInput
 
 Instant = int  # milliseconds since 1970-01-01T00:00:00Z
+InstantText = Annotated[str, "2026-11-21 09:30 UTC"]  # as ``text_of`` tells it, to the minute; JSON has RFC 3339
 
 DAY_MS: Final = 86_400_000
 HOUR_MS: Final = 3_600_000
 CENTURY_MS: Final = 36_525 * DAY_MS
 
+_BOUNDS: Final = ("since", "until")
+_ENDS: Final = (datetime.min, datetime.max)  # noqa: DTZ901  # an open end is meant, in any zone
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 FIRST: Final = (datetime(2, 1, 1, tzinfo=UTC) - _EPOCH) // _MILLISECOND
@@ -23,19 +26,24 @@ def to_instant(moment: datetime, *, name: str = "at") -> Instant:
     """Return an aware datetime as an instant; a naive one is refused because its zone would be a guess.
 
     Raises:
-        InvalidInput: ``moment`` is no datetime or has no time zone.
+        InvalidInput: ``moment`` is no datetime or has no time zone, or is too far away for something that happens; a
+            bound may be ``datetime.max``.
     """
     if not isinstance(moment, datetime):
         raise InvalidInput(
             f"{name} must be a datetime, not {type(moment).__name__}.",
             remedy="Pass datetime.datetime(..., tzinfo=datetime.UTC).",
         )
+    if name in _BOUNDS and moment in _ENDS:
+        moment = moment.replace(tzinfo=UTC)
     if moment.tzinfo is None or moment.utcoffset() is None:
         raise InvalidInput(
             f"{name} is a naive datetime ({moment.isoformat()}).",
             remedy="Add a time zone, for example moment.replace(tzinfo=datetime.UTC).",
         )
     instant = (moment - _EPOCH) // _MILLISECOND
+    if name in _BOUNDS:
+        return min(max(instant, FIRST), LAST)
     if not FIRST <= instant <= LAST:
         where = "past" if instant < FIRST else "future"
         raise InvalidInput(f"{name} is too far in the {where}.", remedy="Use a year from 2 to 9998.")
@@ -55,6 +63,11 @@ def clock_instant(moment: datetime) -> Instant:
 def from_instant(instant: Instant) -> datetime:
     """Return an instant as an aware datetime in UTC."""
     return _EPOCH + timedelta(0, 0, 0, instant if FIRST <= instant <= LAST else min(max(instant, FIRST), LAST))
+
+
+def json_text(moment: datetime) -> str:
+    """Return a moment as JSON has it: RFC 3339 in UTC, always with milliseconds, ``2026-11-21T09:30:00.000Z``."""
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def text_of(instant: Instant) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
@@ -9,6 +10,9 @@ from enum import Enum
 from functools import cache
 from typing import Any, ClassVar, Final
 
+from perdure.records.instant import from_instant, json_text
+
+_MINUTE: Final = re.compile(r"^(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC$")
 _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 
@@ -20,13 +24,16 @@ class JsonRecord:
     _merged: ClassVar[tuple[str, ...]] = ()  # fields that are records, and whose fields are written as this one's own
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain JSON data: enums as words, instants as ISO 8601 text, tuples as lists."""
+        """Return the record as plain JSON data: enums as words, tuples as lists; instants as ``json_text`` has them."""
         data: dict[str, Any] = {}
-        names, merged = _names(type(self))  # type: ignore[arg-type]  # mypy takes object's hash for another one
+        names, merged, instants = _names(type(self))  # type: ignore[arg-type]  # mypy takes object's hash for another one
         for name in names:
             value = getattr(self, name)
             if type(value) not in _PLAIN:
                 value = as_json(value)
+            if name in instants and value:
+                is_number = isinstance(value, int)
+                value = json_text(from_instant(value)) if is_number else _MINUTE.sub(r"\1T\2:00.000Z", value)
             if name in merged:
                 data |= value
             else:
@@ -35,10 +42,17 @@ class JsonRecord:
 
 
 @cache
-def _names(kind: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of what is written of a record, and of them those of records that are written as its own."""
+def _names(kind: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...], frozenset[str]]:
+    """Return the names of what is written of a record; of them those of records written as its own, and of instants."""
     names = (*(field.name for field in fields(kind)), *getattr(kind, "_computed", ()))
-    return names, getattr(kind, "_merged", ())
+    return names, getattr(kind, "_merged", ()), instant_fields(kind)  # type: ignore[arg-type]  # as above
+
+
+@cache
+def instant_fields(kind: type[Any]) -> frozenset[str]:
+    """Return the names of a record's fields that hold an instant, as a number or as ``text_of`` tells it."""
+    types = {field.name: str(field.type).removesuffix(" | None") for field in fields(kind)}
+    return frozenset(n for n, of in types.items() if of in ("Instant", "InstantText") and not n.endswith("_ms"))
 
 
 def as_json(value: Any) -> Any:
@@ -52,5 +66,5 @@ def as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [as_json(item) for item in value]
     if isinstance(value, Enum | datetime):
-        return value.value if isinstance(value, Enum) else value.isoformat()
+        return value.value if isinstance(value, Enum) else json_text(value)
     return JsonRecord.to_dict(value) if hasattr(value, "__dataclass_fields__") else value

@@ -307,6 +307,9 @@ class Shelf(StrEnum):
     # what is left of an erased memory: id is the memory, name a salted digest of its key; data has when, by whom,
     # why and a salted digest of its words. Under the id and name ``salt``: the salt
     ERASED = "erased"
+    # a loss that somebody confirmed: id is the memory or the operation whose lines are lost; data has when, by whom
+    # and, of operations that are gone without a trace, how many
+    LOST = "lost"
     # a further idempotency key, under which the same words were remembered again: id is the memory, name the key
     KEY = "key"
     # what follows what: id is the memory, name ``trigger>then``; data has both as topics, counts and confidence

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, NotRequired, TypedDict
 
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, InstantText
 from perdure.records.json_record import JsonRecord
 from perdure.records.memory import MemoryItem, Scope, Trust
 
@@ -204,7 +204,7 @@ class Said:
     start: int  # where in its text: ``text[start:end]``
     end: int
     quote: str  # the words, as they were taken
-    at: str  # when they were said; empty where that memory is gone
+    at: InstantText  # when they were said; empty where that memory is gone
     speaker: str  # who said them, where that is known
     found: bool  # whether they stand there still
 
@@ -213,7 +213,7 @@ class Said:
 class Surer:
     """One change of a fact's confidence."""
 
-    at: str  # when
+    at: InstantText  # when
     operation_id: str  # what ``undo`` takes
     before: float | None  # confidence before, without the passage of time; None at birth
     after: float  # confidence after
@@ -231,7 +231,7 @@ class Clash:
     other_confidence: float
     strategy: str  # how it was decided
     outcome: str  # what came of it; ``open`` while nobody has said which is right
-    at: str  # when they met
+    at: InstantText  # when they met
     told: str = ""  # how it was decided and what came of it, in words
 
 
@@ -242,7 +242,7 @@ class Checked:
     authority: str  # its name
     outcome: str  # as the check wrote it down
     value: str  # what the authority has; empty if nothing
-    at: str  # when it was asked
+    at: InstantText  # when it was asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +253,10 @@ class FactReasons:
     state: str  # active, aging, superseded, invalidated or archived
     learned: str  # how it was learned at first, in words
     trust: str  # whose word it is: that of its least trusted source
-    valid_from: str  # since when and until when it is true; empty where that is open
-    valid_to: str
-    believed_from: str  # since when and until when it was believed
-    believed_to: str
+    valid_from: InstantText  # since when and until when it is true; empty where that is open
+    valid_to: InstantText
+    believed_from: InstantText  # since when and until when it was believed
+    believed_to: InstantText
     sources: tuple[Said, ...]  # what it rests on, oldest first
     confidence: tuple[Surer, ...]  # each change of it, oldest first
     conflicts: tuple[Clash, ...]  # with which facts, oldest first

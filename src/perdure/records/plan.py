@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Final
 
 from perdure.records.errors import InvalidInput
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant, from_instant, json_text, text_of
 from perdure.records.memory import Form
 
 Row = Mapping[str, Any]
@@ -139,7 +139,7 @@ class Plan:
             "id": self.id,
             "operation": self.operation,
             "namespace": self.namespace,
-            "at": text_of(self.at),
+            "at": json_text(from_instant(self.at)),
             "note": self.note,
             "undoes": self.undoes,
             "hides": self.hides,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, InstantText
 from perdure.records.json_record import JsonRecord
 from perdure.records.memory import Kind, MemoryItem, Scope, Status
 from perdure.records.vector import Vector
@@ -140,7 +140,7 @@ class OverFact(JsonRecord):
     id: str  # the fact
     content: str  # what it says, without whom it is about: "database host: db-7"
     over: str  # why: "ended" (it held until then), "denied" or "replaced"
-    since: str  # when it ended, was denied or was replaced
+    since: InstantText  # when it ended, was denied or was replaced
     replaced_by: str | None = None  # what is believed in its place
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any, ClassVar, Final
 
+from perdure.records.instant import InstantText
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
@@ -19,7 +21,7 @@ class TierMove:
 
     id: str
     namespace: str
-    at: str
+    at: InstantText
     move: str
     because: str
 
@@ -61,7 +63,7 @@ class Entry(JsonRecord):
     operation_id: str
     operation: str
     namespace: str
-    at: str
+    at: InstantText
     target: str
     id: str
     before: Mapping[str, Any] | None
@@ -82,7 +84,7 @@ class Operation(JsonRecord):
     id: str
     operation: str
     namespace: str
-    at: str
+    at: InstantText
     changes: int
     hides: int
     note: str
@@ -139,7 +141,7 @@ class Stats(JsonRecord):
     due_now: int  # memories whose next move has fallen due
     due_soon: int  # those that fall due within seven days
     # high-value memories that the next 30 days would archive: (id, value, when)
-    at_risk: tuple[tuple[str, float, str], ...]
+    at_risk: tuple[tuple[str, float, datetime], ...]
     review_suggested: int  # visible memories whose retention is below the policy's threshold
     # the most valuable of them: (id, retention)
     reviews: tuple[tuple[str, float], ...]
@@ -152,13 +154,15 @@ class Stats(JsonRecord):
     # memories with the accesses for the vault and nearly the value: (id, value, accesses)
     vault_candidates: tuple[tuple[str, float, int], ...] = ()
     fading: int = 0  # memories that would be archived within 30 days without further access, those held back left out
-    about_to_fade: tuple[tuple[str, float, str], ...] = ()  # the first of them: (id, value, when)
-    overdue_since: str | None = None  # since when a due move waits for a sweep, or None
+    about_to_fade: tuple[tuple[str, float, datetime], ...] = ()  # the first of them: (id, value, when)
+    overdue_since: datetime | None = None  # since when a due move waits for a sweep, or None
     held: Mapping[str, int] = field(default_factory=dict)  # gate -> memories whose move it holds back
-    held_first: tuple[tuple[str, str], ...] = ()  # those held longest by the loss budget or recall gate: (id, since)
+    held_first: tuple[
+        tuple[str, datetime], ...
+    ] = ()  # those held longest by the loss budget or recall gate: (id, since)
     questions: int = 0  # open questions to a person
     journal: JournalGrowth | None = None  # how the journal grows
-    at: str = ""  # the instant, ISO 8601
+    at: datetime = field(kw_only=True)  # the instant
     values: tuple[int, ...] = ()  # visible memories by value, in tenths from 0 to 1; beyond ``sampled`` an estimate
     # how much the visible memories are: ``tier``, ``kind``, ``form`` or ``age`` (less than a ``day``, ``week``, 30-day
     # ``month``, ``quarter`` or ``year``, or ``older``) -> group -> size. Beyond ``sampled`` memories all is an estimate
@@ -361,7 +365,7 @@ class Missed:
     """A past hit that would have been missing."""
 
     recall: str  # the entry of the recall log
-    at: str  # when it was asked, ISO 8601
+    at: InstantText  # when it was asked
     query: str  # what was asked
     id: str  # the memory
     useful: bool  # whether it was found useful then

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from perdure.records.instant import InstantText
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Outcome, Written
 
@@ -106,7 +107,7 @@ class Question(JsonRecord):
     namespace: str  # where it is
     question: str  # what to ask: it names the day and the words
     why: str  # why it is asked
-    since: str  # when the question came up, as ``2026-11-21 09:30 UTC``
+    since: InstantText  # when the question came up, as ``2026-11-21 09:30 UTC``
     value_at_risk: float  # value x (1 - confidence) now, 0 to 1
     against: tuple[str, ...] = ()  # facts that contradict it
     sides: tuple[str, ...] = ()  # of a conflict: what the memory says, which ``confirm`` makes hold, then each rival

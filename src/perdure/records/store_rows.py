@@ -55,6 +55,7 @@ class Waiting(NamedTuple):
     namespace: str  # which
     overdue: Instant | None  # since when the first of them waits for a sweep
     held: Instant | None  # since when a gate holds the first of them back
+    written: Instant | None  # when anything was written there last
 
 
 class ImportanceRow(NamedTuple):

@@ -45,8 +45,11 @@ def find_alerts(
     ``tasks`` has what is written down about the last run of each task of maintenance; ``in_use`` is whether anything
     was written since the oldest due move began to wait.
     """
-    since = None if found.overdue_since is None else datetime.fromisoformat(found.overdue_since)
-    rows = (*_of_store(unwritable), *_of_maintenance(since, tasks, now, in_use=in_use), *_of_memories(found, now))
+    rows = (
+        *_of_store(unwritable),
+        *_of_maintenance(found.overdue_since, tasks, now, in_use=in_use),
+        *_of_memories(found, now),
+    )
     return _reaching(rows, namespace, keys)
 
 
@@ -58,7 +61,8 @@ def find_recorded_alerts(
     What waits now is told, whatever the report of the last run of its task says.
     """
     since = None if waiting.overdue is None else from_instant(waiting.overdue)
-    rows = list(_of_maintenance(since, tasks, now, in_use=True))
+    in_use = waiting.written is not None and waiting.overdue is not None and waiting.written > waiting.overdue
+    rows = list(_of_maintenance(since, tasks, now, in_use=in_use))
     if waiting.held is not None:
         rows.append(_of_held(from_instant(waiting.held), "", (), now))
     recorded = tasks.get("report", {}).get("report", {}).get("alerts", ())
@@ -128,8 +132,7 @@ def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
     yield "fading_share", "warning", share, note, tuple(i for i, _, _ in found.about_to_fade)
     if found.held_first:
         gates = ", ".join(f"{gate} {count:,}" for gate, count in found.held.items())
-        since = datetime.fromisoformat(found.held_first[0][1])
-        yield _of_held(since, f" ({gates})", tuple(i for i, _ in found.held_first), now)
+        yield _of_held(found.held_first[0][1], f" ({gates})", tuple(i for i, _ in found.held_first), now)
     yield "questions", "info", found.questions, f"{found.questions:,} questions wait for a person (perdure review)", ()
     near = tuple(i for i, _, _ in found.vault_candidates)
     yield "vault_candidates", "info", len(near), f"{len(near)} memories are nearly worth the vault", near

@@ -98,12 +98,15 @@ class Decisions:
 
     # --- decisions
 
-    def change(self, identity: str, state: State, rule: str, because: str, *, accessed: bool = False) -> None:
+    def change(
+        self, identity: str, state: State, rule: str, because: str, *, accessed: bool = False, marked: bool = False
+    ) -> None:
         """Decide that a memory has another state from now on.
 
-        Nothing is written where it has that state. That it is ``accessed`` now besides adds nothing to its importance.
+        Nothing is written where it has that state, unless it is ``marked``: then whoever saw it before learns that it
+        was decided about. That it is ``accessed`` now besides adds nothing to its importance.
         """
-        if state != self.states[identity] or accessed:
+        if state != self.states[identity] or accessed or marked:
             self.states[identity] = state
             self._transitions.setdefault(identity, []).append(Transition(self.now, state, rule, because))
             self._accessed |= dict.fromkeys([identity] if accessed else ())

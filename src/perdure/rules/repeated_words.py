@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from perdure.records.digests import same_words
 from perdure.records.memory import Draft
 from perdure.records.policy import Policy
 from perdure.rules.decisions import Decisions
 from perdure.rules.redaction import redact
-from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import stored_trust, with_trust
 from perdure.rules.validation.inputs import checked_metadata, checked_tags
 
 
 def is_same_text(stored: str, given: str) -> bool:
-    """Whether a text is the one that was stored; case and white space do not count.
+    """Whether a text is the one that was stored; case, white space and normal forms do not count.
 
     Nor do secrets that were replaced in only one of them: the policy's ``knowledge.redact`` may have changed between.
     """

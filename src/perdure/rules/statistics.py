@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -58,12 +59,12 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 
 def at_risk(
     fading: Sequence[tuple[MemoryItem, Instant]], sample: Sequence[MemoryItem]
-) -> tuple[tuple[str, float, str], ...]:
+) -> tuple[tuple[str, float, datetime], ...]:
     """Return memories of at least median value that are about to be archived: (id, value, when), the best first."""
     if not sample:
         return ()
     median = float(np.percentile([m.value for m in sample], HIGH_SHARE))
-    risky = [(m.id, round(m.value, 4), from_instant(at).isoformat()) for m, at in fading if m.value >= median]
+    risky = [(m.id, round(m.value, 4), from_instant(at)) for m, at in fading if m.value >= median]
     return tuple(sorted(risky, key=lambda r: -r[1])[:SHOWN])
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
-from perdure.records.damage import LOST, CheckScope, Fault
+from perdure.records.damage import LOST, LOST_LINES, CheckScope, Fault
 from perdure.records.errors import StoreDamaged
-from perdure.records.memory import Record
+from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Row
 from perdure.stores.operation_digests import altered_operations
 from perdure.stores.reading import active_space
 from perdure.stores.replay import Expected, surely_agrees, wrong_columns, wrong_documents, wrong_links
-from perdure.stores.rows import UNREADABLE, content_digest, document_of, json_value, record_of, stored_text
+from perdure.stores.rows import UNREADABLE, content_digests, document_of, json_value, record_of, stored_text
 from perdure.stores.statements import Session
 
 RULES: Final = {
@@ -52,7 +52,7 @@ def broken_rules(count: Callable[[str], int], rules: Mapping[str, str]) -> Itera
     """Yield what is wrong between the tables."""
     for name, rule in rules.items():
         if number := count(name):
-            yield Fault("rule", f"{number} {rule}.", columns=(name,))
+            yield Fault("rule", f"{number} {rule}.", columns=(name,), count=number)
 
 
 def journal_faults(read: NamespaceView, namespace: str, scope: CheckScope) -> Iterator[Fault]:
@@ -137,6 +137,8 @@ def _side_by_side(operations: Iterator[_Page], memories: Iterator[_Page]) -> Ite
     it. Where memories cannot be read any further, all operations are looked at.
     """
     reached = 0.0
+    unread: list[Exception] = []
+    operations = _until_unreadable(operations, unread)
     rest = (fault for _, faults in operations for fault in faults)
     try:
         for share, faults in memories:
@@ -148,6 +150,16 @@ def _side_by_side(operations: Iterator[_Page], memories: Iterator[_Page]) -> Ite
         yield from rest
         raise
     yield from rest
+    if unread:
+        raise unread[0]
+
+
+def _until_unreadable(pages: Iterator[_Page], unread: list[Exception]) -> Iterator[_Page]:
+    """Yield pages, and keep what ended them, so that the other kind is still looked at."""
+    try:
+        yield from pages
+    except (*UNREADABLE, StoreDamaged) as error:
+        unread.append(error)
 
 
 def _operation_pages(read: NamespaceView, namespace: str, windows: _Windows, pages: _Pages) -> Iterator[_Page]:
@@ -161,10 +173,19 @@ def _operation_pages(read: NamespaceView, namespace: str, windows: _Windows, pag
             altered, count, after = read(namespace, partial(altered_operations, after=after))
             left, done = left - count, done + count
             pages.add(count)
-            yield done / total, [_operation_fault(namespace, row) for row in altered]
+            known = read(namespace, partial(_confirmed, ids=[row["id"] for row in altered])) if altered else ()
+            yield done / total, [_operation_fault(namespace, row) for row in altered if row["id"] not in known]
+
+
+def _confirmed(session: Session, ids: Sequence[str]) -> set[str]:
+    """Return of some operations those of which somebody confirmed that lines of them are lost."""
+    return {row[1] for row in session.rows("documents_of", shelf=Shelf.LOST.value, ids=ids)}
 
 
 def _operation_fault(namespace: str, row: Row) -> Fault:
+    if isinstance(row["changes"], int) and row["lines"] < row["changes"]:
+        lost = LOST_LINES.format(row["changes"] - row["lines"], row["changes"])
+        return Fault("operation", f"Of the operation {row['operation']} {lost}", namespace, row["id"], ("lines",))
     message = f"The operation {row['operation']} or a line of its journal is not as it was written."
     return Fault("operation", message, namespace, row["id"])
 
@@ -269,7 +290,7 @@ def _wrong_digests(session: Session, namespace: str, rows: Sequence[Sequence[Any
     """Yield the readable rows whose text is another than the one by which equal texts are found."""
     digests = dict(session.rows("digests_of", ids=[values[0] for values in rows]))
     for values in rows:
-        if digests.get(values[0]) != content_digest(stored_text(values)):
+        if digests.get(values[0]) not in content_digests(stored_text(values)):
             yield Fault("content", "Its text is not the one that was stored.", namespace, values[0], ("text",))
 
 

@@ -40,7 +40,10 @@ def altered_operations(session: Session, after: int) -> tuple[list[Row], int, in
     """
     found = session.rows("move_operation", number_after=after, limit=PAGE)
     page = found[: _fitting(found)]
-    altered = [row for row, digest in _with_digests(session, page) if row["digest"] not in (None, digest)]
+    found_rows = _with_digests(session, page)
+    altered = [
+        row for row, digest in found_rows if row["digest"] not in (None, digest) or row["lines"] != row["changes"]
+    ]
     is_last = len(page) == len(found) < PAGE
     return altered, len(page), None if is_last else int(page[-1][0])
 
@@ -61,4 +64,6 @@ def _with_digests(session: Session, page: Sequence[tuple[Any, ...]]) -> Iterator
     stored = session.rows("lines_of_operations", operations=[row["id"] for row in operations])
     lines = {operation: list(map(_line, group)) for operation, group in groupby(stored, key=_operation)}
     for row in operations:
-        yield row, digest_with_lines(row, lines.get(row["id"], []))
+        own = lines.get(row["id"], [])
+        digest = digest_with_lines(row, own)
+        yield {**row, "lines": len(own)}, digest

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from hashlib import blake2b
 from typing import Any, Final
 
-from perdure.records.digests import DIGESTS, digest_of, digests_of, encoded
+from perdure.records.digests import DIGESTS, digest_of, digests_of, encoded, same_words
 from perdure.records.errors import BUG, REPAIR, LeaseLost, StoreDamaged, StoreError
 from perdure.records.glance import Glance
 from perdure.records.instant import text_of
@@ -261,8 +262,17 @@ def plain_value(value: Any) -> Any:
 
 
 def content_digest(text: str) -> int:
-    """Return 63 bits that are equal for texts that differ only in case and white space."""
-    normal = " ".join(text.split()).casefold()
+    """Return 63 bits that are equal for texts of the same words."""
+    return _digest_of_words(same_words(text))
+
+
+def content_digests(text: str) -> set[int]:
+    """Return the digests by which a text is found: also those of earlier versions, which were of it as it was given."""
+    forms = () if text.isascii() else (text, unicodedata.normalize("NFD", text))
+    return {content_digest(text), *(_digest_of_words(" ".join(form.split()).casefold()) for form in forms)}
+
+
+def _digest_of_words(normal: str) -> int:
     return int.from_bytes(blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 

@@ -21,7 +21,7 @@ from perdure.stores import reading
 from perdure.stores.packing import unpacked
 from perdure.stores.reading import Pairs, SqlDocuments
 from perdure.stores.repairing import row_repairs
-from perdure.stores.rows import change_of, content_digest, entry_of, json_value, operation_of
+from perdure.stores.rows import change_of, content_digests, entry_of, json_value, operation_of
 from perdure.stores.statements import Session, filter_parts
 from perdure.stores.tokens import SqlTokens
 from perdure.stores.trimming import trim_page
@@ -155,7 +155,7 @@ class SqlStore(ABC):
         return self._read_once(namespace, lambda s: reading.accesses(s, ids, until))
 
     def ids_of_texts(self, namespace: str, texts: Sequence[str]) -> list[str]:
-        return self._ids(namespace, "find_digests", digests=[content_digest(text) for text in texts])
+        return self._ids(namespace, "find_digests", digests=list({d for text in texts for d in content_digests(text)}))
 
     def ids_of_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
         return dict(self._rows(namespace, "find_all_keys", keys=list(keys))) if keys else {}

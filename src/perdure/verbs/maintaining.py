@@ -139,18 +139,25 @@ class MaintainingVerbs:
         source: Annotated[str, Param("A backup or another copy of the store, for altered and lost texts.", local=True)]
         | None = None,
         remove_lost: Annotated[bool, Param("Remove memories whose words nothing brings back.")] = False,
+        by: Annotated[str, Param("Who decided to remove what is lost; kept.", longest=200, redacted=True)]
+        | None = None,
         dry_run: DryRun = True,
     ) -> RepairResult:
         """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
 
         Altered or lost texts are in no journal: they come from ``source``, a copy that must not be damaged itself.
-        What nothing brings back keeps the store from being backed up, until ``remove_lost`` removes it, for good.
-        ``left`` says what is still wrong. ``undo`` reverses the changes of rows.
+        What nothing brings back keeps the store from being backed up, until ``remove_lost`` removes it, for good,
+        and puts lost lines of the journal on record. ``left`` says what is still wrong; ``undo`` reverses this.
 
         Raises:
             NotFound: There is no store at ``source``.
         """
-        return repair.repair(self._context, source=source, removes_lost=remove_lost, dry_run=dry_run)
+        return repair.repair(self._context, source=source, removes_lost=remove_lost, by=by, dry_run=dry_run)
+
+    @property
+    def confirmed_losses(self) -> int:
+        """How many losses somebody confirmed by ``repair(remove_lost=True)``: they are on record, and no faults."""
+        return repair.confirmed_losses(self._context)
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")
     def compact(self, *, dry_run: DryRun = True) -> CompactResult:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
@@ -10,7 +9,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from perdure.records.json_record import JsonRecord, as_json
+from perdure.records.json_record import JsonRecord, as_json, instant_fields
 
 __all__ = ["as_json", "as_object", "brief", "schema_of"]
 
@@ -23,7 +22,6 @@ OUTCOME: Final = ("operation", "changed", "hidden_facts", "still_believed", "fac
 """What an outcome says besides its memory."""
 LONG: Final = ("plans", "changes")  # what plans hold; it is for machines
 MOST: Final = 50  # entries that a list inside a result has
-_TIME: Final = re.compile(r"^(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC$")
 CUT: Final = 2000  # characters of content that a brief memory has
 
 
@@ -36,8 +34,8 @@ def as_object(result: Any, items: str) -> dict[str, Any]:
 def brief(data: Any, *, whole: bool = False) -> Any:
     """Return JSON data as a model is given it.
 
-    Memories have only what a model needs of them, their content cut where it is long; figures have four digits, times
-    are ISO 8601, and long lists inside a result are cut, with their length beside them.
+    Memories have only what a model needs of them, their content cut where it is long; figures have four digits,
+    and long lists inside a result are cut, with their length beside them.
 
     Args:
         data: JSON data.
@@ -48,9 +46,7 @@ def brief(data: Any, *, whole: bool = False) -> Any:
     if isinstance(data, dict):
         is_memory = "state" in data and "content" in data
         return (_brief_memory if is_memory else _brief_result)(data, whole=whole)
-    if isinstance(data, float):
-        return round(data, 4)
-    return _TIME.sub(r"\1T\2Z", data) if isinstance(data, str) else data
+    return round(data, 4) if isinstance(data, float) else data
 
 
 def _brief_memory(data: dict[str, Any], *, whole: bool) -> dict[str, Any]:
@@ -116,6 +112,7 @@ def _record(type_: Any, *, whole: bool) -> dict[str, Any]:
         own = {name: _schema(part, whole=whole) for name, part in getattr(type_, "json_types", {}).items()}
         return {"type": "object", "properties": own, "required": list(own)} if own else {"type": "object"}
     hints = get_type_hints(type_)
+    hints |= {name: str for name in instant_fields(type_) if hints[name] is int}
     for name in getattr(type_, "_computed", ()):
         hints[name] = get_type_hints(getattr(type_, name).fget)["return"]
     properties: dict[str, Any] = {}

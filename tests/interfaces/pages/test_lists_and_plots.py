@@ -31,8 +31,8 @@ def test_what_is_at_risk_or_about_to_fade_is_listed_with_its_value_and_its_day(b
         [{"content": f"The {word} gate squeaks.", "importance": n / 5} for n, word in enumerate("abcd")]
     )
     stats = memory.stats("default")
-    risky = {i: f"value {value:.2f}, on {at[:10]}" for i, value, at in stats.at_risk}
-    fading = {i: f"value {value:.2f}, on {at[:10]}" for i, value, at in stats.about_to_fade if i not in risky}
+    risky = {i: f"value {value:.2f}, on {at:%Y-%m-%d}" for i, value, at in stats.at_risk}
+    fading = {i: f"value {value:.2f}, on {at:%Y-%m-%d}" for i, value, at in stats.about_to_fade if i not in risky}
     assert len(risky) + len(fading) == 4
     assert risky
     assert fading
@@ -48,7 +48,7 @@ def test_what_a_gate_holds_back_is_listed_since_when(browser, memory, clock):
     clock.passes(days=1)
     found = memory.stats("default").held_first
     assert len(found) == 4
-    assert listed(browser, "Held back") == {i: f"since {at[:10]}" for i, at in found}
+    assert listed(browser, "Held back") == {i: f"since {at:%Y-%m-%d}" for i, at in found}
 
 
 @pytest.mark.parametrize("policy", [{**WORDS_ONLY, "tiers": {"vault_full_accesses": 15}}])

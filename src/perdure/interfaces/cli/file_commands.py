@@ -151,7 +151,8 @@ def check(call: Call, **arguments: Any) -> Exit:
     with call.memory() as memory:
         with progress("Check") as report:
             faults = memory.check(**arguments, progress=report)
-        call.show(memory, VERBS["check"], arguments, faults, notes={"store": call.shown_store, "sound": not faults})
+        notes = {"sound": not faults, "confirmed_losses": memory.confirmed_losses}
+        call.show(memory, VERBS["check"], arguments, faults, notes={**notes, "store": call.shown_store})
     return Exit.FAILED if faults else Exit.OK
 
 

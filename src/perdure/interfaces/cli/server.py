@@ -340,7 +340,7 @@ def _redraw(screen: Any, now: Look) -> None:
 
 def _picture_blocks(now: Look) -> Iterator[Block]:
     yield Line(
-        f"{pluralize(now.stats.memories, 'memory')} in view at {now.stats.at[:19].replace('T', ' ')} UTC", tone="strong"
+        f"{pluralize(now.stats.memories, 'memory')} in view at {now.stats.at:%Y-%m-%d %H:%M:%S} UTC", tone="strong"
     )
     yield Pairs(
         (

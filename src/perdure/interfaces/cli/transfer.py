@@ -105,14 +105,13 @@ def import_(
     with short_warnings(), terminal.progress("Importing") as show:
         policy = compose.load_policy(call.policy)
         lines = export_files.export_reader(file, partial=partial, longest=_longest_line(policy))
-        next(lines(), None)  # what is no export is refused before a store is made
         options: dict[str, Any] = {
             "namespace": call.namespace,
             "partial": partial,
             "redact": not keep_secrets,
             "progress": show,
         }
-        moved = compose.import_lines(lines, call.prepared_store(), policy, compose.current_instant(), **options)
+        moved = compose.import_lines(lines, call.prepared_store, policy, compose.current_instant(), **options)
     _show(call, moved, "Imported", call.shown_store, started)
 
 

@@ -103,6 +103,7 @@ def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shar
 async def _running(limits: CallLimits, mount: McpMount | None, get_memory: Callable[[], Memory]) -> AsyncIterator[None]:
     """Answer for the length of a block; calls that run at its end are waited for."""
     loop, memory = get_running_loop(), get_memory()
+    limits.shared.forget_texts = memory.forget_texts
     memory.on_erasure(lambda namespace: _forget(limits, namespace, loop))
     loading = loop.call_later(PAGES_SECONDS, Thread(target=_load_pages, daemon=True).start)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -13,8 +13,8 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 import perdure
 from perdure.records import errors
 from perdure.records.errors import PerdureError
-from perdure.records.instant import to_instant
-from perdure.records.json_record import JsonRecord
+from perdure.records.instant import text_of, to_instant
+from perdure.records.json_record import JsonRecord, instant_fields
 from perdure.records.plan import Change, Plan, Target
 from perdure.verbs.declaration import Verb
 
@@ -110,17 +110,20 @@ def _record(type_: Any, data: Mapping[str, Any]) -> Any:
         return dict(data)  # it says more briefly what it holds
     hints, merged = _hints(type_), getattr(type_, "_merged", ())
     values = {f.name: data if f.name in merged else data.get(f.name) for f in fields(type_) if f.init}
+    for name in instant_fields(type_):
+        if text := values[name]:
+            instant = to_instant(datetime.fromisoformat(str(text)))
+            values[name] = instant if hints[name] is int else text_of(instant)
     return type_(**{name: decode_value(hints[name], value) for name, value in values.items()})
 
 
 def _plan(data: Mapping[str, Any]) -> Plan:
-    """Return a plan as the service sends it: to the minute, and without vectors. To be read, not to be applied."""
-    at = datetime.strptime(data["at"], "%Y-%m-%d %H:%M UTC").replace(tzinfo=UTC)
+    """Return a plan as the service sends it, without vectors. To be read, not to be applied."""
     changes = tuple(
         Change(Target(c["target"]), c["id"], c["before"], c["after"], c["because"]) for c in data["changes"]
     )
     texts = {name: data[name] for name in ("id", "operation", "namespace", "policy", "note", "undoes")}
-    return Plan(at=to_instant(at), changes=changes, **texts)
+    return Plan(at=to_instant(datetime.fromisoformat(data["at"])), changes=changes, **texts)
 
 
 def error_of(status: int, problem: Mapping[str, Any]) -> PerdureError:

@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from itertools import accumulate, groupby
 from pathlib import Path
 from threading import Lock
@@ -177,7 +176,7 @@ def store_figures(memory: Memory, file: Path | None = None) -> Mapping[str, Any]
 def _lag_seconds(stats: Stats) -> float:
     if stats.overdue_since is None:
         return 0.0
-    return (datetime.fromisoformat(stats.at) - datetime.fromisoformat(stats.overdue_since)).total_seconds()
+    return (stats.at - stats.overdue_since).total_seconds()
 
 
 def file_bytes(file: Path | None) -> dict[str, int]:

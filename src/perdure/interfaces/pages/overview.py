@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from hashlib import blake2b
 from threading import Lock, Thread
 from time import monotonic
@@ -114,15 +113,15 @@ def _lists(stats: Stats) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     yield (
         "At risk",
         "Valuable, but archived within 30 days unless they are used or pinned.",
-        [(i, f"value {value:.2f}, on {at[:10]}") for i, value, at in stats.at_risk[:_MOST_LISTED]],
+        [(i, f"value {value:.2f}, on {at:%Y-%m-%d}") for i, value, at in stats.at_risk[:_MOST_LISTED]],
     )
     yield (
         "Held back",
         "A safety gate stops their next move.",
-        [(i, f"since {at[:10]}") for i, at in stats.held_first[:_MOST_LISTED]],
+        [(i, f"since {at:%Y-%m-%d}") for i, at in stats.held_first[:_MOST_LISTED]],
     )
     risky = {i for i, *_ in stats.at_risk}
-    fading = [(i, f"value {v:.2f}, on {at[:10]}") for i, v, at in stats.about_to_fade if i not in risky]
+    fading = [(i, f"value {v:.2f}, on {at:%Y-%m-%d}") for i, v, at in stats.about_to_fade if i not in risky]
     yield "About to fade", "Archived within 30 days without further access.", fading[:_MOST_LISTED]
     promising = [(i, f"value {v:.2f}, {pluralize(n, 'access')}") for i, v, n in stats.vault_candidates[:_MOST_LISTED]]
     yield "Nearly worth the vault", "Used often, and almost valuable enough to stay for good.", promising
@@ -193,7 +192,7 @@ class KeptAlerts:
 
 
 def _estimate(memory: Memory, namespace: str, stats: Stats) -> list[Alert]:
-    now = datetime.fromisoformat(stats.at)
+    now = stats.at
     tasks = memory.upkeep_state(namespace)
     return find_alerts(stats, namespace, tasks, memory.policy.alerts, now, memory.unwritable)
 

@@ -76,7 +76,7 @@ def view_stats(stats: Stats, request: Request) -> Iterator[Block]:
     risky = {i for i, *_ in stats.at_risk}
     rest = [row for row in stats.about_to_fade if row[0] not in risky]
     yield from _memory_lines("Archived within 30 days without further access:", _with_dates(rest), says)
-    held = [(i, None, f"since {_minute(at)}") for i, at in stats.held_first[:_FEW]]
+    held = [(i, None, f"since {format_instant(at)}") for i, at in stats.held_first[:_FEW]]
     yield from _memory_lines("Held back by a gate, longest first:", held, says)
     promising = [(i, value, pluralize(accesses, "access")) for i, value, accesses in stats.vault_candidates]
     yield from _memory_lines("Nearly worth the vault:", promising, says)
@@ -100,12 +100,8 @@ _FEW: Final = 5  # memories of a list that are shown; the structured result has 
 _BEGINNING: Final = 60  # characters of what a memory says
 
 
-def _with_dates(rows: Iterable[tuple[str, float, str]]) -> list[tuple[str, float | None, str]]:
-    return [(i, value, _minute(at)) for i, value, at in rows]
-
-
-def _minute(at: str) -> str:
-    return format_instant(datetime.fromisoformat(at))
+def _with_dates(rows: Iterable[tuple[str, float, datetime]]) -> list[tuple[str, float | None, str]]:
+    return [(i, value, format_instant(at)) for i, value, at in rows]
 
 
 def _memory_lines(
@@ -219,6 +215,8 @@ def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:
     yield from (Line(Foreign(fault), tone="warning") for fault in faults)
     verdict = f" has {pluralize(len(faults), 'fault')}. {_MEND}" if faults else " is sound."
     yield Line((store, verdict))
+    if losses := request.notes.get("confirmed_losses", 0):
+        yield Line(f"On record: {pluralize(losses, 'confirmed loss')}.", tone="faint")
 
 
 def view_namespaces(names: Sequence[str], _: Request) -> Iterator[Block]:

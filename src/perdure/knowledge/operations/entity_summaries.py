@@ -18,7 +18,7 @@ from perdure.operations.documents import find_records
 from perdure.operations.lifecycle.compression import write_summaries
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant, from_instant, json_text
 from perdure.records.memory import SUPERSEDES, Document, Draft, Kind, Record, Scope, Shelf, Status
 from perdure.records.plan import Plan
 from perdure.records.recall import Filters
@@ -142,7 +142,11 @@ def _write_summary(
         confidence=sum(sure) / len(sure),
         at=now,
         source=SOURCE,
-        metadata={"entity": profile.entity, "as_of": text_of(now), "key_facts": dict(profile.key_facts)},
+        metadata={
+            "entity": profile.entity,
+            "as_of": json_text(from_instant(now)),
+            "key_facts": dict(profile.key_facts),
+        },
     )
     (identity,) = work.insert([draft])
     for source in profile.sources:

@@ -17,10 +17,11 @@ from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.decisions import outcome, with_hidden_facts
+from perdure.operations.lifecycle.review import ANSWERS
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import take_claims
 from perdure.operations.writing import read_record, retry, tell_redacted
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import ConflictError, InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Shelf, Status
 from perdure.records.outcome import Outcome, RestingFact
@@ -203,6 +204,8 @@ def mute(ctx: Context, identity: str) -> Outcome:
         if fact is None:
             raise InvalidInput(f"{identity} is no fact, and so is not asked about.", remedy="Nothing needs to be done.")
         because = "a person does not want to be asked about it"
+        if not fact.asked_not:  # an answer that is given in the same moment must find the memory changed
+            writer.work.decisions.change(record.id, record.state, "muted", because, marked=True)
         writer.work.rewrite(replace(fact, asked_not=True), because)
         writer.work.close_reviews(record.id, because)
 
@@ -313,10 +316,14 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
 
 def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) -> Outcome:
     """Carry an answer about a memory out; the outcome is about what stands in its place."""
+    seen: list[str] = []
 
     def attempt() -> Outcome:
         now = ctx.clock()
         record = read_record(ctx, identity)
+        seen.append(record.op)
+        if record.op != seen[0]:
+            _refuse_answered(ctx, record, verb)
         work = FactSession(ctx, record.namespace, now)
         work.read([identity])
         was_past = verb in _OF_THE_PAST and identity in work.facts and is_past(work.facts[identity], record.state)
@@ -336,3 +343,14 @@ def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) 
         return outcome(ctx, work.decisions.result(new_id or identity), plan.id if plan.changes else None)
 
     return retry(attempt)
+
+
+def _refuse_answered(ctx: Context, record: Record, verb: str) -> None:
+    """Refuse an answer where somebody gave another one after this one began: that one was not known to who answers."""
+    first = ctx.store.operation(record.op)
+    if first is not None and first.operation in ANSWERS - {verb}:
+        raise ConflictError(
+            f"{record.id} was answered in the same moment: {first.operation}. Nothing was written.",
+            (record.id,),
+            remedy="Look at it again, and answer anew if that is not right.",
+        )

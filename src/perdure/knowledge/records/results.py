@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from perdure.knowledge.records.authority import Agreement, Sight, Sighting, Verdict
 from perdure.knowledge.records.facts import value_text
+from perdure.records.instant import InstantText
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import KnownPredicates, RelatedMemory, ReplacedFact, Written
 from perdure.records.plan import Plan
@@ -81,10 +82,10 @@ class FactLine(JsonRecord):
     confirmations: int  # how often it was said or confirmed
     learned: str  # how it was learned at first
     trust: str  # whose word it is
-    valid_from: str  # since when it is true, as far as is known
-    valid_to: str  # until when it was
-    believed_from: str  # when it was stored
-    believed_to: str  # when it was no longer believed
+    valid_from: InstantText  # since when it is true, as far as is known
+    valid_to: InstantText  # until when it was
+    believed_from: InstantText  # when it was stored
+    believed_to: InstantText  # when it was no longer believed
     supersedes: tuple[str, ...] = ()  # the facts that it replaced
     superseded_by: tuple[str, ...] = ()  # the facts that replaced it
     contested: tuple[str, ...] = ()  # the facts that it is in open conflict with
@@ -242,8 +243,8 @@ class AnswerSheet(JsonRecord):
     # other memories about the question, best first: what was said then, which may be out of date by now
     memories: tuple[SheetEntry, ...] = ()
     unknown: tuple[str, ...] = field(default=())  # what nothing stored says anything about, in sentences
-    as_of: str = ""  # the instant that is asked about; empty for now
-    known_at: str = ""  # the instant whose knowledge is asked for; empty for now
+    as_of: InstantText = ""  # the instant that is asked about; empty for now
+    known_at: InstantText = ""  # the instant whose knowledge is asked for; empty for now
     left_out: int = 0  # statements for which there was no room
     tokens: int = 0  # length of ``text``
     text: str = ""  # all of it, to be read

@@ -74,7 +74,7 @@ def due_places(ctx: Context, now: Instant, *, anew: bool = True) -> list[tuple[s
     ``anew``: also where something is held back that this process has tried on the same day.
     """
     due = dict(ctx.store.due_namespaces(now, ctx.policy.life))
-    for place, _, held in ctx.store.overdue_namespaces(now):
+    for place, _, held, _ in ctx.store.overdue_namespaces(now):
         if held is not None and (anew or ctx.tried.get(place) != now // DAY_MS):
             due.setdefault(place, ctx.policy.life)
     return sorted(due.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import partial
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput
@@ -47,7 +48,7 @@ def filters(policy: Policy, arguments: Mapping[str, Any]) -> Filters:
         "kinds": lambda kinds: tuple(map(Kind, kinds)),
         "scopes": lambda scopes: tuple(map(Scope, scopes)),
         "tags": lambda tags: checked_tags(tags, policy),
-        **dict.fromkeys(("since", "until", "as_of", "known_at"), to_instant),
+        **{name: partial(to_instant, name=name) for name in ("since", "until", "as_of", "known_at")},
     }
     names = [name for name in _FILTERS if arguments.get(name) is not None]
     return Filters(isolated=True, **{name: read.get(name, _unchanged)(arguments[name]) for name in names})

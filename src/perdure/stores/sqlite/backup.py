@@ -33,10 +33,11 @@ from perdure.records.errors import (
     StoreTooNew,
 )
 from perdure.records.growing_file import growing_path
+from perdure.stores.sqlite.alone import check_log
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.connection import APPLICATION_ID, SqliteSession, fetch_all, fetch_value, snapshot
 from perdure.stores.sqlite.lines import add_functions
-from perdure.stores.sqlite.refusals import BUSY_MS, translate_errors
+from perdure.stores.sqlite.refusals import BUSY_MS, is_full, translate_errors
 from perdure.stores.statements import Session, migrations
 
 T = TypeVar("T")
@@ -168,7 +169,12 @@ def _open_as_is(path: Path, flags: int) -> Iterator[apsw.Connection]:
     with translate_errors(str(path)), closing(apsw.Connection(name, flags=flags)) as connection:
         connection.set_busy_timeout(BUSY_MS)
         add_functions(connection)
-        _check_identity(connection, str(path))
+        try:
+            _check_identity(connection, str(path))
+        except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as error:
+            if is_full(error) or not os.access(path.parent, os.W_OK):
+                check_log(str(path), is_full=is_full(error))
+            raise
         yield connection
 
 

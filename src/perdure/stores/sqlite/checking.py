@@ -14,6 +14,7 @@ from perdure.records.errors import BUG, StoreDamaged, StoreError
 from perdure.stores.checking import RULES, NamespaceView, broken_rules, journal_faults
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.spaces import space_faults
+from perdure.stores.sqlite.broken_texts import NOT_UTF8, broken_texts
 from perdure.stores.sqlite.connection import fetch_all, fetch_value, run, run_many
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import asked, place_of, words_of
@@ -38,8 +39,13 @@ def find_faults(connection: apsw.Connection, read: NamespaceView, scope: CheckSc
     steps += [journal_faults(read, namespace, scope) for namespace in _readable_namespaces(connection)]
     if scope.whole:
         steps += [_word_faults(connection), _code_faults(connection)]
+    broken = False
     for step in steps:
-        yield from _with_what_cannot_be_read(step)
+        for fault in _with_what_cannot_be_read(step):
+            broken |= NOT_UTF8 in fault.message
+            yield fault
+    if broken:
+        yield from broken_texts(connection)
 
 
 def _with_what_cannot_be_read(faults: Iterator[Fault]) -> Iterator[Fault]:

@@ -22,7 +22,7 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
-from perdure.stores.sqlite.alone import AloneConnection
+from perdure.stores.sqlite.alone import AloneConnection, check_log
 from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.refusals import BUSY_MS, is_full, translate_errors
 from perdure.stores.statements import fill_filters, migrations, registry
@@ -64,7 +64,10 @@ def open_file(path: str, *, create: bool = True) -> apsw.Connection:
                 raise
             return _ready(AloneConnection(path), path)
         except apsw.Error as error:
-            if not is_full(error) or (alone := _readable(path)) is None:
+            if not is_full(error):
+                raise
+            check_log(path, is_full=True)
+            if (alone := _readable(path)) is None:
                 raise
             return alone
 

@@ -13,6 +13,7 @@ import apsw
 from perdure.stores.checking import are_hits
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.spaces import restore_spaces
+from perdure.stores.sqlite.broken_texts import mend_texts
 from perdure.stores.sqlite.connection import SqliteSession, fetch_all, run, run_many, transaction
 from perdure.stores.sqlite.lexical import asked, place_of, words_of
 from perdure.stores.sqlite.schema import restore_schema
@@ -39,6 +40,7 @@ def rebuild(connection: apsw.Connection, *, keep_texts: bool) -> None:
     steps = _STEPS if keep_texts else (*_TEXTS, *_STEPS)
     with transaction(connection):
         restore_schema(connection)
+        mend_texts(connection)
         with suppress(apsw.ConstraintError):  # rows that no index of ours allows are another fault
             connection.execute("REINDEX")
         for (namespace,) in fetch_all(connection, "lost_namespaces"):

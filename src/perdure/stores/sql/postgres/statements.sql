@@ -327,13 +327,15 @@ JOIN namespace AS n ON n.namespace = d.namespace ORDER BY n.namespace;
 -- A memory that was taken in late has been waiting since then.
 -- name: overdue_namespaces
 -- kind: fan-out
-SELECT w.namespace, min(w.overdue), min(w.held) FROM (
+SELECT f.namespace, f.overdue, f.held, (SELECT o.at_ms FROM operation AS o
+  WHERE o.namespace = f.namespace AND o.changes > 0 ORDER BY o.at_ms DESC LIMIT 1)
+FROM (SELECT w.namespace, min(w.overdue) AS overdue, min(w.held) AS held FROM (
   SELECT m.namespace, greatest(m.due_ms, m.recorded_ms) AS overdue, NULL AS held FROM memory AS m
   WHERE m.held = false AND m.due_ms IS NOT NULL AND m.due_ms <= :now
   UNION ALL
   SELECT m.namespace, NULL, m.due_ms FROM memory AS m WHERE m.held = true AND m.due_ms IS NOT NULL AND m.due_ms <= :now
 ) AS w
-GROUP BY w.namespace;
+GROUP BY w.namespace) AS f;
 
 -- name: count_due
 -- kind: fan-out
@@ -924,7 +926,8 @@ SELECT count(*) FROM journal AS j WHERE NOT EXISTS (
 -- name: short_journals
 -- kind: fan-out
 SELECT count(*) FROM operation AS o WHERE o.changes <> (
-  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id);
+  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id)
+  AND NOT EXISTS (SELECT 1 FROM document AS d WHERE d.namespace = o.namespace AND d.shelf = 'lost' AND d.id = o.id);
 
 -- name: blank_journal
 -- kind: routed

@@ -465,6 +465,20 @@ SELECT type, name, sql FROM sqlite_schema
 WHERE NOT (type = 'index' AND sql IS NULL AND name LIKE 'sqlite!_autoindex!_%' ESCAPE '!')
   AND NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'));
 
+-- name: every_table
+-- kind: admin
+SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%';
+
+-- name: broken_texts
+-- kind: admin
+SELECT {columns} FROM {table}
+WHERE typeof({column}) = 'text' AND CAST(as_text(CAST({column} AS BLOB)) AS BLOB) <> CAST({column} AS BLOB);
+
+-- name: mend_texts
+-- kind: admin
+UPDATE {table} SET {column} = as_text(CAST({column} AS BLOB))
+WHERE typeof({column}) = 'text' AND CAST(as_text(CAST({column} AS BLOB)) AS BLOB) <> CAST({column} AS BLOB);
+
 -- name: table_columns
 -- kind: admin
 SELECT name, type, "notnull", dflt_value FROM pragma_table_info(?);
@@ -577,7 +591,9 @@ INSERT INTO sqlite_sequence (name, seq) SELECT 'memory', max(
 -- Among the numbers that operations get here; those that came from elsewhere have numbers made of instants.
 -- name: missing_operations
 -- kind: fan-out
-SELECT coalesce(max(number), 0) - count(*) FROM operation WHERE number BETWEEN 1 AND 4294967295;
+SELECT max(0, coalesce(max(number), 0) - count(*)
+  - (SELECT coalesce(sum(json_extract(data, '$.operations')), 0) FROM document WHERE shelf = 'lost'))
+FROM operation WHERE number BETWEEN 1 AND 4294967295;
 
 -- name: restore_namespace
 -- kind: routed
@@ -755,7 +771,8 @@ SELECT count(*) FROM journal AS j WHERE NOT EXISTS (
 -- name: short_journals
 -- kind: fan-out
 SELECT count(*) FROM operation AS o WHERE o.changes <> (
-  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.number);
+  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.number)
+  AND NOT EXISTS (SELECT 1 FROM document AS d WHERE d.namespace = o.namespace AND d.shelf = 'lost' AND d.id = o.id);
 
 -- name: blank_journal
 -- kind: routed
@@ -842,7 +859,9 @@ ORDER BY n.namespace;
 -- keeps the planner from asking twice, once for each use of the answer.
 -- name: overdue_namespaces
 -- kind: fan-out
-SELECT namespace, overdue, held FROM (
+SELECT w.namespace, w.overdue, w.held, (SELECT o.at_ms FROM operation AS o
+  WHERE o.namespace = w.namespace AND o.changes > 0 ORDER BY o.at_ms DESC LIMIT 1)
+FROM (
   SELECT n.namespace,
     (SELECT min(max(w.due_ms, w.recorded_ms)) FROM (
       SELECT m.due_ms, m.recorded_ms FROM memory AS m
@@ -850,8 +869,8 @@ SELECT namespace, overdue, held FROM (
       ORDER BY m.due_ms, m.row LIMIT 5000) AS w) AS overdue,
     (SELECT min(m.due_ms) FROM memory AS m
      WHERE m.namespace = n.namespace AND m.held = true AND m.due_ms IS NOT NULL AND m.due_ms <= :now) AS held
-  FROM namespace AS n LIMIT -1)
-WHERE overdue IS NOT NULL OR held IS NOT NULL;
+  FROM namespace AS n LIMIT -1) AS w
+WHERE w.overdue IS NOT NULL OR w.held IS NOT NULL;
 
 -- name: count_due
 -- kind: fan-out
