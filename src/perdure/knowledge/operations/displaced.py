@@ -1,0 +1,194 @@
+"""Believing again what another value took the place of: it holds beside that one, or that one was denied."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
+from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.records.facts import Claim, Fact, Learned, Span
+from perdure.knowledge.rules.claim_resolution import BY_ORDER, KnownFact
+from perdure.knowledge.rules.fact_records import FactEvent, link_change
+from perdure.operations.documents import find_records, find_states
+from perdure.records.instant import Instant
+from perdure.records.memory import DERIVED, SUPERSEDES, Shelf, Status
+from perdure.records.plan import Change, Target
+from perdure.rules.lifecycle.unarchive import unarchive
+from perdure.rules.point_in_time import is_past
+
+_BACK: Final = "back"  # the name of a question whether what a person had decided against holds after all
+
+
+def displaced_by_order(work: FactSession, identity: str) -> list[str]:
+    """Return the facts that one took the place of only because it is newer or surer."""
+    return [older for older, newer in _by_order(work, identity) if newer == identity]
+
+
+def believe_beside(writer: ClaimWriter, older: str, now: Instant, because: str) -> bool:
+    """Believe a fact that lost its place by order again, beside what is believed instead; return whether it did."""
+    work = writer.work
+    lost = [pair for pair in _by_order(work, older) if pair[0] == older]
+    work.read([older])
+    rivals = _beside(work, older, now) if lost else []
+    if not rivals or any(not k.fact.contradicts(work.facts[older]) for k in rivals):
+        return False
+    again = believe_again(writer, older, now, because)
+    for rival in rivals:
+        (own,) = work.known([again], now)
+        writer.contest(rival, own, now, because)
+    writer.both(again, now, because)
+    for pair in lost:
+        data = work.edits.get(Shelf.CONFLICT, *pair) or {}
+        work.edits.put(Shelf.CONFLICT, *pair, {**data, "outcome": "both"}, because)
+    return True
+
+
+def _by_order(work: FactSession, identity: str) -> list[tuple[str, str]]:
+    """Return (older, newer) of the conflicts of a fact in which the newer took the older one's place by order."""
+    work.read_questions([identity])
+    found = work.edits.about(Shelf.CONFLICT, identity)
+    return [
+        pair
+        for pair, data in found.items()
+        if data.get("outcome") == FactEvent.REPLACED and data.get("strategy") in BY_ORDER
+    ]
+
+
+def restore_displaced(writer: ClaimWriter, denied: Sequence[str], now: Instant, because: str) -> None:
+    """Believe again what memories that are denied had taken the place of, where nothing else holds instead.
+
+    A person is asked about what a person had decided against: it was said to be wrong as well.
+    """
+    back: list[str] = []
+    for newer, older in _displaced(writer.work, denied):
+        is_asked = _was_decided(writer.work, newer, older)
+        is_fact = older in writer.work.facts
+        for fact in [older] if is_fact else _restore_note(writer.work, older, because, is_asked=is_asked):
+            back += _restore_fact(writer, fact, now, because, beside=back, is_asked=is_asked)
+
+
+def _displaced(work: FactSession, denied: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (newer, older) of what memories alone took the place of, also before they were believed again."""
+    found: list[tuple[str, str]] = []
+    waiting, gone = list(denied), set(denied)
+    while waiting:
+        newer = waiting.pop()
+        links = work.ctx.store.links_at(work.namespace, [newer])
+        linked = [o for i, kind, o in links if (i, kind) == (newer, SUPERSEDES)]
+        records = list(find_records(work.ctx, work.namespace, linked))
+        work.include(records)
+        work.read(r.id for r in records)
+        for older in (r.id for r in records if r.id not in gone):
+            if _says_the_same(work, newer, older):  # it was believed again in the place of what was denied
+                gone.add(older)
+                waiting.append(older)
+            elif work.states[older].status is Status.SUPERSEDED and gone.issuperset(_successors(work, older)):
+                found.append((newer, older))
+    return found
+
+
+def _says_the_same(work: FactSession, newer: str, older: str) -> bool:
+    if newer not in work.facts or older not in work.facts:
+        return False
+    one, other = work.facts[newer], work.facts[older]
+    return (one.key, one.value.norm, one.denied) == (other.key, other.value.norm, other.denied)
+
+
+def _successors(work: FactSession, identity: str) -> list[str]:
+    """Return what is in view, and took the place of a memory."""
+    newer = [i for i, kind, _ in work.ctx.store.links_to(work.namespace, identity) if kind == SUPERSEDES]
+    return [i for i, state in find_states(work.ctx, work.namespace, newer).items() if state.status is Status.ACTIVE]
+
+
+def _restore_note(work: FactSession, note: str, because: str, *, is_asked: bool) -> list[str]:
+    """Bring a note back, and return the facts that it says and that went with it only because it did."""
+    since = work.states[note].status_ms
+    _show_note(work, note, because)
+    if is_asked:
+        _ask(work, note, because)
+    facts = [i for i, kind, _ in work.ctx.store.links_to(work.namespace, note) if kind == DERIVED]
+    work.read(facts)
+    replaced = [i for i in facts if i in work.facts and work.states[i].status is Status.SUPERSEDED]
+    return [i for i in replaced if work.facts[i].retired == since and not _successors(work, i)]
+
+
+def _restore_fact(
+    writer: ClaimWriter, older: str, now: Instant, because: str, *, beside: Collection[str], is_asked: bool
+) -> list[str]:
+    """Believe a fact again that was replaced, and return its new id, unless it is over or something else is believed.
+
+    Of several that come ``beside`` each other, and contradict each other, a person is asked which holds.
+    """
+    work, old = writer.work, writer.work.facts[older]
+    is_over = old.retired is None or is_past(old, work.states[older]) or (old.told_to or now + 1) <= now
+    rivals = [k for k in _beside(work, older, now) if k.fact.contradicts(old) or k.fact.value.norm == old.value.norm]
+    if is_over or any(k.fact.id not in beside for k in rivals):
+        return []
+    again = believe_again(writer, older, now, because)
+    (own,) = work.known([again], now)
+    for rival in rivals:
+        writer.contest(rival, own, now, because)
+    if is_asked:
+        _ask(work, again, because)
+    return [again]
+
+
+def _was_decided(work: FactSession, newer: str, older: str) -> bool:
+    """Whether a person said that the older of two memories is wrong: by a correction, or asked which of two holds."""
+    if newer not in work.facts:
+        return work.record(newer).content.source == Learned.CORRECTION
+    work.read_questions([newer])
+    pairs = ((older, newer), (newer, older))
+    answered = any((work.edits.get(Shelf.CONFLICT, *pair) or {}).get("outcome") == "answered" for pair in pairs)
+    return answered or (work.facts[newer].learned is Learned.CORRECTION and not work.facts[newer].sources)
+
+
+def _ask(work: FactSession, identity: str, because: str) -> None:
+    """Put the question before a person whether what comes back holds."""
+    work.edits.put(Shelf.REVIEW, identity, _BACK, {"why": because, "since_ms": work.now}, "a person is asked")
+
+
+def _beside(work: FactSession, identity: str, now: Instant) -> list[KnownFact]:
+    """Return what is believed about what a fact is about, for the same to see."""
+    fact, record = work.facts[identity], work.record(identity)
+    return [k for k in work.about(fact.subject, fact.predicate, now) if same_audience(work.record(k.fact.id), record)]
+
+
+def believe_again(writer: ClaimWriter, identity: str, now: Instant, because: str) -> str:
+    """Make a fact that says what another one said that was replaced, from its end on; return its id."""
+    work, old = writer.work, writer.work.facts[identity]
+    state, session = work.states[identity], work.record(identity).content.session
+    sure = max(state.confidence, work.ctx.policy.knowledge.statement)
+    span = Span(0, len(old.value.text), old.value.text)
+    claim = Claim(old.subject, old.predicate, old.type, old.value, old.learned, sure, span, denied=old.denied)
+    claim = replace(claim, many=old.many, valid_from=old.valid_to, valid_to=old.told_to, called=old.called)
+    name = names_of(work.ctx, work.namespace).entity(old.subject).name
+    source = ClaimSource(None, now, old.trust, state.scope, session)
+    again = writer.make(claim, old.subject, name, source, because)
+    work.rewrite(replace(work.facts[again], sources=old.sources), because)
+    for each in old.sources:
+        work.link(link_change(DERIVED, again, each.memory, because))
+    work.link(link_change(SUPERSEDES, again, identity, because))
+    _show_notes(work, old, because)
+    return again
+
+
+def _show_notes(work: FactSession, fact: Fact, because: str) -> None:
+    """Bring back the notes that were superseded with a fact that they say."""
+    notes = sorted({source.memory for source in fact.sources})
+    work.include(work.ctx.store.get(work.namespace, notes) if notes else [])
+    for note in (i for i in notes if i in work.states):
+        if (work.states[note].status, work.states[note].status_ms) == (Status.SUPERSEDED, fact.retired):
+            _show_note(work, note, because)
+
+
+def _show_note(work: FactSession, note: str, because: str) -> None:
+    """Bring back a note that was superseded with what it says."""
+    back = unarchive(work.states[note], work.ctx.policy, work.now)
+    work.change(note, back, FactEvent.RESTORED.value, f"restored: {because}")
+    for other, kind, weight in work.ctx.store.links_to(work.namespace, note):
+        if kind == SUPERSEDES:
+            work.link(Change(Target.LINK, other, {"kind": kind, "other": note, "weight": weight}, None, because))
