@@ -13,6 +13,7 @@ from perdure.knowledge.records.facts import Claim, Fact, Learned, Span
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, KnownFact
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.documents import find_records, find_states
+from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import DERIVED, SUPERSEDES, Shelf, Status
 from perdure.records.plan import Change, Target
@@ -22,12 +23,24 @@ from perdure.rules.point_in_time import is_past
 _BACK: Final = "back"  # the name of a question whether what a person had decided against holds after all
 
 
-def displaced_by_order(work: FactSession, identity: str) -> list[str]:
-    """Return the facts that one took the place of only because it is newer or surer."""
-    return [older for older, newer in _by_order(work, identity) if newer == identity]
+def believe_displaced(writer: ClaimWriter, identity: str, now: Instant, because: str) -> bool:
+    """Believe a fact again that lost its place by order, or the one whose place it took so; return whether it did.
+
+    Raises:
+        InvalidInput: It took the place of several.
+    """
+    writer.work.read([identity])
+    if writer.work.states[identity].status is not Status.ACTIVE:
+        return _believe_beside(writer, identity, now, because)
+    lost = [older for older, newer in _by_order(writer.work, identity) if newer == identity]
+    if len(lost) > 1:
+        raise InvalidInput(
+            f"{identity} took the place of several: {', '.join(lost)}.", remedy="Pass the id of the one that holds."
+        )
+    return any(_believe_beside(writer, older, now, because) for older in lost)
 
 
-def believe_beside(writer: ClaimWriter, older: str, now: Instant, because: str) -> bool:
+def _believe_beside(writer: ClaimWriter, older: str, now: Instant, because: str) -> bool:
     """Believe a fact that lost its place by order again, beside what is believed instead; return whether it did."""
     work = writer.work
     lost = [pair for pair in _by_order(work, older) if pair[0] == older]
@@ -35,7 +48,9 @@ def believe_beside(writer: ClaimWriter, older: str, now: Instant, because: str) 
     rivals = _beside(work, older, now) if lost else []
     if not rivals or any(not k.fact.contradicts(work.facts[older]) for k in rivals):
         return False
-    again = believe_again(writer, older, now, because)
+    again = _believe_again(writer, older, now, because)
+    for note in _notes_gone_with(work, older):
+        _show_note(work, note, because)
     for rival in rivals:
         (own,) = work.known([again], now)
         writer.contest(rival, own, now, because)
@@ -118,22 +133,38 @@ def _restore_note(work: FactSession, note: str, because: str, *, is_asked: bool)
 def _restore_fact(
     writer: ClaimWriter, older: str, now: Instant, because: str, *, beside: Collection[str], is_asked: bool
 ) -> list[str]:
-    """Believe a fact again that was replaced, and return its new id, unless it is over or something else is believed.
+    """Believe a fact again that was replaced, with its notes and what went with these; return the new ids.
 
-    Of several that come ``beside`` each other, and contradict each other, a person is asked which holds.
+    Nothing is done where it is over, or something else is believed. Of several that come ``beside`` each other, and
+    contradict each other, a person is asked which holds.
     """
-    work, old = writer.work, writer.work.facts[older]
-    is_over = old.retired is None or is_past(old, work.states[older]) or (old.told_to or now + 1) <= now
-    rivals = [k for k in _beside(work, older, now) if k.fact.contradicts(old) or k.fact.value.norm == old.value.norm]
-    if is_over or any(k.fact.id not in beside for k in rivals):
+    work = writer.work
+    if not _may_return(work, older, now, beside):
         return []
-    again = believe_again(writer, older, now, because)
+    again = _believe_again(writer, older, now, because)
     (own,) = work.known([again], now)
-    for rival in rivals:
+    for rival in work.known([i for i in beside if _are_rivals(work.facts[i], own.fact)], now):
         writer.contest(rival, own, now, because)
     if is_asked:
         _ask(work, again, because)
-    return [again]
+    found = [again]
+    for note in _notes_gone_with(work, older):
+        for fact in _restore_note(work, note, because, is_asked=False):
+            found += _restore_fact(writer, fact, now, because, beside=(*beside, *found), is_asked=is_asked)
+    return found
+
+
+def _are_rivals(one: Fact, other: Fact) -> bool:
+    return one.key == other.key and one.contradicts(other)
+
+
+def _may_return(work: FactSession, older: str, now: Instant, beside: Collection[str]) -> bool:
+    """Whether a fact that was replaced is not over, and nothing says it or contradicts it but what comes back, too."""
+    old = work.facts[older]
+    if old.retired is None or is_past(old, work.states[older]) or (old.told_to is not None and old.told_to <= now):
+        return False
+    said = [k.fact for k in _beside(work, older, now)]
+    return not any(f.value.norm == old.value.norm or (f.contradicts(old) and f.id not in beside) for f in said)
 
 
 def _was_decided(work: FactSession, newer: str, older: str) -> bool:
@@ -157,7 +188,7 @@ def _beside(work: FactSession, identity: str, now: Instant) -> list[KnownFact]:
     return [k for k in work.about(fact.subject, fact.predicate, now) if same_audience(work.record(k.fact.id), record)]
 
 
-def believe_again(writer: ClaimWriter, identity: str, now: Instant, because: str) -> str:
+def _believe_again(writer: ClaimWriter, identity: str, now: Instant, because: str) -> str:
     """Make a fact that says what another one said that was replaced, from its end on; return its id."""
     work, old = writer.work, writer.work.facts[identity]
     state, session = work.states[identity], work.record(identity).content.session
@@ -172,17 +203,15 @@ def believe_again(writer: ClaimWriter, identity: str, now: Instant, because: str
     for each in old.sources:
         work.link(link_change(DERIVED, again, each.memory, because))
     work.link(link_change(SUPERSEDES, again, identity, because))
-    _show_notes(work, old, because)
     return again
 
 
-def _show_notes(work: FactSession, fact: Fact, because: str) -> None:
-    """Bring back the notes that were superseded with a fact that they say."""
-    notes = sorted({source.memory for source in fact.sources})
+def _notes_gone_with(work: FactSession, fact: str) -> list[str]:
+    """Return the notes that say a fact and were superseded with it."""
+    gone = Status.SUPERSEDED, work.facts[fact].retired
+    notes = sorted({source.memory for source in work.facts[fact].sources})
     work.include(work.ctx.store.get(work.namespace, notes) if notes else [])
-    for note in (i for i in notes if i in work.states):
-        if (work.states[note].status, work.states[note].status_ms) == (Status.SUPERSEDED, fact.retired):
-            _show_note(work, note, because)
+    return [i for i in notes if i in work.states and (work.states[i].status, work.states[i].status_ms) == gone]
 
 
 def _show_note(work: FactSession, note: str, because: str) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from perdure.knowledge.extraction.values import LONGEST, value_of
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
-from perdure.knowledge.operations.displaced import believe_beside, displaced_by_order, restore_displaced
+from perdure.knowledge.operations.displaced import believe_displaced, restore_displaced
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import resting_facts
 from perdure.knowledge.operations.past_claims import replace_past
@@ -123,19 +123,9 @@ def both(ctx: Context, identity: str) -> Outcome:
     """
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
-        because, work = "a person said: both", writer.work
-        if record.state.status is Status.ACTIVE and record.id in work.facts:
-            if writer.both(record.id, now, because):
-                return
-            lost = displaced_by_order(work, record.id)
-            if len(lost) > 1:
-                raise InvalidInput(
-                    f"{identity} took the place of several: {', '.join(lost)}.",
-                    remedy="Pass the id of the one that holds.",
-                )
-        else:
-            lost = [record.id] if record.id in work.facts else []
-        if not any(believe_beside(writer, older, now, because) for older in lost):
+        because, is_fact = "a person said: both", record.id in writer.work.facts
+        contested = is_fact and _is_believed(writer.work, record.id) and writer.both(record.id, now, because)
+        if not contested and not (is_fact and believe_displaced(writer, record.id, now, because)):
             raise InvalidInput(
                 f"Nothing that is believed contradicts {identity}.", remedy="If it is right, confirm it instead."
             )
