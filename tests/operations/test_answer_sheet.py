@@ -410,7 +410,7 @@ def test_ids_are_short_and_end_their_lines(told):
     assert opening(sheet).endswith(f" [{best.id[-8:]}]")
     assert best.id not in sheet.text
     assert told.resolve_id(best.id[-8:]) == best.id
-    said = next(line for line in sheet.text.splitlines() if line.startswith("  said "))
+    said = next(line for line in sheet.text.splitlines() if line.startswith(("  said ", "  noted ")))
     assert said.endswith(f" [{best.sources[0].memory[-8:]}]")
 
 

@@ -249,6 +249,15 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
     return new_id
 
 
+def _may_be_answered(work: FactSession, record: Record, verb: str) -> bool:
+    """Whether an answer means anything to a memory that is hidden: of the past it does, and what lost its place."""
+    if record.id not in work.facts:
+        return False
+    if verb == "both":
+        return record.state.status is Status.SUPERSEDED
+    return verb in _OF_THE_PAST and is_past(work.facts[record.id], record.state)
+
+
 def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) -> Outcome:
     """Carry an answer about a memory out; the outcome is about what stands in its place."""
 
@@ -257,9 +266,7 @@ def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) 
         record = read_record(ctx, identity)
         work = FactSession(ctx, record.namespace, now)
         work.read([identity])
-        was_past = verb in _OF_THE_PAST and identity in work.facts and is_past(work.facts[identity], record.state)
-        may_return = verb == "both" and record.state.status is Status.SUPERSEDED and identity in work.facts
-        if record.state.status is not Status.ACTIVE and not was_past and not may_return:
+        if record.state.status is not Status.ACTIVE and not _may_be_answered(work, record, verb):
             raise InvalidInput(
                 f"{identity} is {record.state.status}, and so nothing is believed of it.",
                 remedy=_REMEDIES.get(
