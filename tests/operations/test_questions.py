@@ -164,10 +164,7 @@ PORT = {"predicate": "port", "value": "1"}
 @pytest.mark.parametrize("source", [None, "assistant"])
 def test_only_what_a_message_or_an_answer_of_a_person_says_is_said_to_be_their_word(opening, clock, source):
     memory = opening({**WORDS_ONLY, "preset": "facts"})
-    friday, monday = (
-        "Remember, Gai Media prefers Friday deliveries.",
-        "Remember, Gai Media prefers Monday deliveries.",
-    )
+    friday = "Remember, Gai Media prefers Friday deliveries."
     memory.ingest([{"content": friday, "role": "user", "at": clock().isoformat()}], session="s1")
     memory.remember("Alpha listens on port 1.", facts=[{"subject": "Alpha", **PORT}], source=source)
     memory.remember("Beta listens on port 1.", facts=[{"subject": "Beta", **PORT}], source=source)
@@ -182,8 +179,15 @@ def test_only_what_a_message_or_an_answer_of_a_person_says_is_said_to_be_their_w
     assert (told["Gai Media"].trust, told["Gai Media"].learned) == ("user", "was asked to be remembered")
     assert told["Alpha"].trust != "user"
     assert memory.get(answered.id).content == "Beta: port: 2"
-    memory.ingest([{"content": monday, "role": "user", "at": clock().isoformat()}], session="s2")
-    assert "you said" in memory.review(limit=1)[0].question
+
+
+def test_of_two_messages_of_a_person_it_is_asked_what_they_said(opening, clock):
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
+    for day in ("Friday", "Monday"):
+        said = {"content": f"Remember, Gai Media prefers {day} deliveries.", "role": "user", "at": clock().isoformat()}
+        memory.ingest([said], session="s1")
+        clock.passes(days=1)
+    assert memory.review()[0].question.count("you said") == 2
 
 
 @pytest.mark.behaviour("KN105")
