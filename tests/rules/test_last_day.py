@@ -62,6 +62,8 @@ NO_END = [
     "The fair runs every year from 7 to 18 December.",
     "Lena is away from 7 to 18 December, then Tom is.",
     "The train from 7 to 18 takes an hour.",
+    "The release slipped from 7 to 18 December.",
+    "4 December Lima, 7-18 December Cusco, 20 December back.",
     "Versions from 7 to 18 are supported.",
 ]
 

@@ -53,8 +53,9 @@ _SPAN: Final = re.compile(
 )
 """What stands before the last of some days: "from 7 to 18 December", "du 7 au 18 décembre", "7-18 December"."""
 _MOVED: Final = re.compile(
-    r"verschoben|verlegt|déplacé|reporté|aplazad|pospuest|rinviat|spostat|adiad|verplaatst|verzet"
+    r"\bslip|\bdelay|verschoben|verlegt|déplacé|reporté|aplazad|pospuest|rinviat|spostat|adiad|verplaatst|verzet"
 )
+_MONTHS: Final = re.compile(rf"\b(?:{any_of(MONTH_OF)})\b", re.IGNORECASE)
 _HALF_YEAR: Final = 183
 _NOT_ENDING: Final = re.compile(
     r"(?:\b(?:not|nicht|erst|pas|no|non|não|niet|never|nie|only)|n['’]t)\s+\Z",  # noqa: RUF001  # as above
@@ -115,10 +116,8 @@ def _limit(text: str, said_on: date) -> _Limit | None:
         return None
     limit, day = limits[-1]  # of one day: the span
     is_span = limit.re is _SPAN
-    if _NOT_ENDING.search(text[: limit.start()]) or _FOLLOWS.search(text, day.end()):
+    if _is_unclear(text[: limit.start()], day, text[day.end() :], is_span=is_span):
         return None
-    if (day["weekday"] and _WEEKDAYS.search(text[: limit.start()])) or (is_span and (day["weekday"] or day["shift"])):
-        return None  # "open Monday till Friday"
     try:
         last = _day_of({k: v.lower() for k, v in day.groupdict().items() if v}, said_on)
     except (ValueError, OverflowError):  # no such day, or beyond the calendar
@@ -126,6 +125,13 @@ def _limit(text: str, said_on: date) -> _Limit | None:
     is_near = not is_span or (last - said_on).days <= _HALF_YEAR or re.search(r"\d{4}", day[0]) is not None
     is_ahead = last >= said_on and is_near  # a span of last week is none of next year
     return _Limit(min(each.start() for each, _ in limits), day.end(), last) if is_ahead else None
+
+
+def _is_unclear(before: str, day: re.Match[str], after: str, *, is_span: bool) -> bool:
+    """Return whether a day does not say until when a text holds: it is denied, recurs, or is one of several."""
+    if _NOT_ENDING.search(before) or _FOLLOWS.search(after) or (day["weekday"] and _WEEKDAYS.search(before)):
+        return True  # "open Monday till Friday"
+    return is_span and bool(day["weekday"] or day["shift"] or _MONTHS.search(f"{before}|{after}"))
 
 
 def _spans(text: str) -> Iterator[re.Match[str]]:
