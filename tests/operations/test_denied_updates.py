@@ -157,6 +157,7 @@ def test_both_of_one_of_several_displaced_values_brings_only_that_one_back(memor
     before = logical(path)
     done = memory.both(tea)
     assert believed(memory, "Ana") == ["a nap", "tea"]
+    assert (done.memory.content, done.memory.status) == ("Ana: ritual: tea", "active")
     assert {m.content for m in memory.list(kinds=["note"])} == {"Ana's ritual is tea.", "Ana's ritual is a nap."}
     assert memory.review() == []
     with pytest.raises(perdure.InvalidInput, match="contradicts"):

@@ -12,10 +12,10 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, KnownFact
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
-from perdure.operations.documents import find_records, find_states
+from perdure.operations.documents import find_records, find_states, whose_words
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
-from perdure.records.memory import DERIVED, SUPERSEDES, Shelf, Status
+from perdure.records.memory import DERIVED, SUPERSEDES, Shelf, Status, Trust
 from perdure.records.plan import Change, Target
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.point_in_time import is_past
@@ -23,8 +23,8 @@ from perdure.rules.point_in_time import is_past
 _BACK: Final = "back"  # the name of a question whether what a person had decided against holds after all
 
 
-def believe_displaced(writer: ClaimWriter, identity: str, now: Instant, because: str) -> bool:
-    """Believe a fact again that lost its place by order, or the one whose place it took so; return whether it did.
+def believe_displaced(writer: ClaimWriter, identity: str, now: Instant, because: str) -> str | None:
+    """Believe a fact again that lost its place by order, or the one whose place it took so; return its new id.
 
     Raises:
         InvalidInput: It took the place of several.
@@ -37,17 +37,17 @@ def believe_displaced(writer: ClaimWriter, identity: str, now: Instant, because:
         raise InvalidInput(
             f"{identity} took the place of several: {', '.join(lost)}.", remedy="Pass the id of the one that holds."
         )
-    return any(_believe_beside(writer, older, now, because) for older in lost)
+    return _believe_beside(writer, lost[0], now, because) if lost else None
 
 
-def _believe_beside(writer: ClaimWriter, older: str, now: Instant, because: str) -> bool:
-    """Believe a fact that lost its place by order again, beside what is believed instead; return whether it did."""
+def _believe_beside(writer: ClaimWriter, older: str, now: Instant, because: str) -> str | None:
+    """Believe a fact that lost its place by order again, beside what is believed instead; return its new id."""
     work = writer.work
     lost = [pair for pair in _by_order(work, older) if pair[0] == older]
     work.read([older])
     rivals = _beside(work, older, now) if lost else []
     if not rivals or any(not k.fact.contradicts(work.facts[older]) for k in rivals):
-        return False
+        return None
     again = _believe_again(writer, older, now, because)
     for note in _notes_gone_with(work, older):
         _show_note(work, note, because)
@@ -58,7 +58,7 @@ def _believe_beside(writer: ClaimWriter, older: str, now: Instant, because: str)
     for pair in lost:
         data = work.edits.get(Shelf.CONFLICT, *pair) or {}
         work.edits.put(Shelf.CONFLICT, *pair, {**data, "outcome": "both"}, because)
-    return True
+    return again
 
 
 def _by_order(work: FactSession, identity: str) -> list[tuple[str, str]]:
@@ -174,7 +174,9 @@ def _was_decided(work: FactSession, newer: str, older: str) -> bool:
     work.read_questions([newer])
     pairs = ((older, newer), (newer, older))
     answered = any((work.edits.get(Shelf.CONFLICT, *pair) or {}).get("outcome") == "answered" for pair in pairs)
-    return answered or (work.facts[newer].learned is Learned.CORRECTION and not work.facts[newer].sources)
+    fact = work.facts[newer]
+    words = whose_words(work.ctx, work.namespace, {newer: fact.to_data()})
+    return answered or (fact.learned is Learned.CORRECTION and words[newer] is Trust.USER)
 
 
 def _ask(work: FactSession, identity: str, because: str) -> None:

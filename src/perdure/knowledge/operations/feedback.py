@@ -122,13 +122,16 @@ def both(ctx: Context, identity: str) -> Outcome:
     replaced stays so. It is named itself, or by what took its place where it is the only one.
     """
 
-    def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
+    def act(writer: ClaimWriter, record: Record, now: Instant) -> str | None:
         because, is_fact = "a person said: both", record.id in writer.work.facts
-        contested = is_fact and _is_believed(writer.work, record.id) and writer.both(record.id, now, because)
-        if not contested and not (is_fact and believe_displaced(writer, record.id, now, because)):
+        is_believed = is_fact and _is_believed(writer.work, record.id)
+        if is_believed and writer.both(record.id, now, because):
+            return None
+        if not is_fact or (again := believe_displaced(writer, record.id, now, because)) is None:
             raise InvalidInput(
                 f"Nothing that is believed contradicts {identity}.", remedy="If it is right, confirm it instead."
             )
+        return None if is_believed else again
 
     return apply_answer(ctx, identity, "both", "", act)
 
