@@ -410,7 +410,7 @@ def test_ids_are_short_and_end_their_lines(told):
     assert opening(sheet).endswith(f" [{best.id[-8:]}]")
     assert best.id not in sheet.text
     assert told.resolve_id(best.id[-8:]) == best.id
-    said = next(line for line in sheet.text.splitlines() if line.startswith("  said "))
+    said = next(line for line in sheet.text.splitlines() if line.startswith(("  said ", "  noted ")))
     assert said.endswith(f" [{best.sources[0].memory[-8:]}]")
 
 
@@ -533,3 +533,29 @@ def test_what_a_program_handed_over_is_not_a_persons_word_until_somebody_confirm
     assert [known.word_of for known in sheet.known] == ["user"]
     assert "a person said so in answer" in sheet.text
     assert memory.why(fact.id).fact.confidence[0].because == "it was handed over by a program"
+
+
+WORKS = (
+    *("Where does Marta work?", "Wo arbeitet Marta?", "¿Dónde trabaja Marta?", "Où travaille Marta ?"),
+    *("Dove lavora Marta?", "Onde trabalha a Marta?", "Waar werkt Marta?"),
+)
+LIVES = ("Where does Marta live?", "Wo wohnt Marta?", "¿Dónde vive Marta?", "Où habite Marta ?", "Waar woont Marta?")
+UNANSWERED = ("What does Marta earn?", "Was verdient Marta?", "¿Con quién está casada Marta?", "Que mange Marta ?")
+
+
+@pytest.mark.parametrize("predicate", ["employer", "company"])
+def test_a_question_in_another_language_finds_the_predicate_that_it_asks_for(memory, predicate):
+    about = {"subject": "Marta"}
+    claims = [
+        {**about, "predicate": "birthday", "value": "3 May"},
+        {**about, "predicate": predicate, "value": "Acme"},
+        {**about, "predicate": "city", "value": "Sevilla"},
+    ]
+    memory.learn(claims=claims)
+    for questions, value in ((WORKS, "Acme"), (LIVES, "Sevilla")):
+        sheets = {question: memory.answer_sheet(question) for question in questions}
+        answered = {q: ([entry.says.rpartition(": ")[2] for entry in s.known], s.unknown) for q, s in sheets.items()}
+        assert answered == dict.fromkeys(questions, ([value], ()))
+    for question in UNANSWERED:
+        (nothing, *_) = memory.answer_sheet(question).unknown
+        assert "may not answer" in nothing or "No fact is believed that answers" in nothing, question

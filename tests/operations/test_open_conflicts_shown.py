@@ -63,6 +63,14 @@ def test_what_was_decided_is_marked_no_more(memory):
     assert shown[0].memory.content != "Lena lives in Berlin."
 
 
+def test_the_notes_of_both_sides_are_marked_where_memories_are_listed_unasked(memory):
+    for shown in (memory.digest(), memory.agent.opening("s1", "default")):
+        assert "- Lena moved to Munich in October. (conflicts with Berlin - undecided)" in shown
+        assert "- Lena lives in Berlin. (conflicts with Munich - undecided)" in shown
+    memory.confirm(next(f.id for f in memory.facts("Lena") if f.value == "Munich"))
+    assert "undecided" not in memory.digest()
+
+
 def test_a_limit_and_a_kind_hold(memory):
     assert len(contents(memory, "Where does Lena live?", limit=1)) == 1
     kinds = {hit.memory.kind for hit in memory.recall("Where does Lena live?", kinds=["note"]).hits}

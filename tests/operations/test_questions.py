@@ -163,12 +163,11 @@ def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact,
     told(memory, fact)
     clock.passes(days=100)
     (asked,) = memory.review()
-    assert asked.question == f"You told me on 1 January 2026 that {clause}. Is that still so?"
+    assert asked.question == f"I noted on 1 January 2026 that {clause}. Is that still so?"
 
 
 WHO = {
-    "You told me": ("you said", {}),
-    "I noted": ("I noted", {"source": "assistant"}),
+    "I noted": ("I noted", {}),
     "I read": ("I read", {"source": "https://example.com/"}),
 }
 
@@ -189,6 +188,38 @@ def test_a_question_says_who_told_what_is_asked_about(opening, clock, who):
     assert f"; on 11 April 2026 {said} that Alpha's port is 3" in memory.review()[0].question
 
 
+PORT = {"predicate": "port", "value": "1"}
+
+
+@pytest.mark.parametrize("source", [None, "assistant"])
+def test_only_what_a_message_or_an_answer_of_a_person_says_is_said_to_be_their_word(opening, clock, source):
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
+    friday = "Remember, Gai Media prefers Friday deliveries."
+    memory.ingest([{"content": friday, "role": "user", "at": clock().isoformat()}], session="s1")
+    memory.remember("Alpha listens on port 1.", facts=[{"subject": "Alpha", **PORT}], source=source)
+    memory.remember("Beta listens on port 1.", facts=[{"subject": "Beta", **PORT}], source=source)
+    answered = memory.correct(memory.facts("Beta")[0].id, "2")
+    clock.passes(days=100)
+    who = {f.name: f.question.partition(" on ")[0] for f in memory.facts()}
+    assert who == {"Gai Media": "You told me", "Alpha": "I noted", "Beta": "You told me"}
+    asked = {q.id: q.question.partition(" on ")[0] for q in memory.review(limit=9)}
+    assert asked == {f.id: who[f.name] for f in memory.facts()}
+    assert 'noted 2026-01-01: "Alpha' in memory.answer_sheet("Which port does Alpha have?").text
+    told = {name: memory.why(memory.facts(name)[0].id).fact for name in ("Gai Media", "Alpha")}
+    assert (told["Gai Media"].trust, told["Gai Media"].learned) == ("user", "was asked to be remembered")
+    assert told["Alpha"].trust != "user"
+    assert memory.get(answered.id).content == "Beta: port: 2"
+
+
+def test_of_two_messages_of_a_person_it_is_asked_what_they_said(opening, clock):
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
+    for day in ("Friday", "Monday"):
+        said = {"content": f"Remember, Gai Media prefers {day} deliveries.", "role": "user", "at": clock().isoformat()}
+        memory.ingest([said], session="s1")
+        clock.passes(days=1)
+    assert memory.review()[0].question.count("you said") == 2
+
+
 @pytest.mark.behaviour("KN105")
 def test_a_contradiction_is_asked_before_whatever_is_old_and_names_both_days(opening, clock):
     memory = opening({**WORDS_ONLY, "knowledge": {"questions_per_day": 10}})
@@ -200,7 +231,7 @@ def test_a_contradiction_is_asked_before_whatever_is_old_and_names_both_days(ope
     clock.passes(days=120)
     first, *rest = memory.review()
     assert first.question == (
-        "On 1 January 2026 you said that Gai Media's delivery day is Friday; on 4 January 2026 you said that "
+        "On 1 January 2026 I noted that Gai Media's delivery day is Friday; on 4 January 2026 I noted that "
         "Gai Media's delivery day is Monday. Which holds?"
     )
     assert first.against
@@ -217,5 +248,5 @@ def test_nobody_is_asked_about_their_own_name_age_and_birthday(opening, clock):
     told(memory, ("user", "birthday", "2 May"))
     clock.passes(days=120)
     assert [q.question for q in memory.review(limit=50)] == [
-        "You told me on 1 January 2026 that Mia's age is 9. Is that still so?"
+        "I noted on 1 January 2026 that Mia's age is 9. Is that still so?"
     ]

@@ -191,7 +191,7 @@ def test_the_question_whether_a_fact_is_still_so_says_all_of_it(kept_short):
     kept_short.passes(120)
     [fact] = kept_short.facts()
     assert kept_short.get(fact.id).form == "keywords"
-    asked = "You told me on 1 January 2026 that Gai Media's delivery day is Friday before noon at the rear gate."
+    asked = "I noted on 1 January 2026 that Gai Media's delivery day is Friday before noon at the rear gate."
     assert fact.question.startswith(asked)
     [hit] = [h for h in kept_short.recall("delivery day of Gai Media").hits if h.memory.id == fact.id]
     assert hit.question == fact.question

@@ -73,7 +73,7 @@ def test_a_contested_fact_is_shown_with_what_it_conflicts_with(memory):
         "The pipeline is on etl02.", facts=[{"subject": "Pipeline", "predicate": "server", "value": "etl02"}]
     )
     shown = [line for line in memory.digest().splitlines() if "server: etl01" in line]
-    assert all("(conflicts with etl02)" in line for line in shown)
+    assert all("(conflicts with etl02 - undecided)" in line for line in shown)
     assert shown
 
 

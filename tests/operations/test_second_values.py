@@ -129,7 +129,7 @@ def test_the_reply_names_what_is_no_longer_believed_and_the_call_that_keeps_both
     assert [(f.id, f.content, f.by) for f in done.facts.replaced] == [(tea.id, "Ana: ritual: tea", walk.id)]
     told = reply(done)
     assert f'No longer believed: "Ana: ritual: tea" {tea.id[-8:]}.' in told
-    assert f'If both hold: review(id="{walk.id[-8:]}", verdict="both")' in told
+    assert f'If both hold: review(id="{tea.id[-8:]}", verdict="both")' in told
 
 
 def test_a_value_is_not_told_in_part_where_the_reply_has_no_room(memory):
@@ -292,7 +292,7 @@ def test_the_reply_names_the_note_that_went_with_its_fact_and_the_call_that_keep
     )
     lines = reply(done).splitlines()
     assert f'Superseded: "Ana\'s ritual is tea." {note.id[-8:]}.' in lines
-    assert f'If both hold: review(id="{done.facts.created[0][-8:]}", verdict="both")' in lines
+    assert f'If both hold: review(id="{done.facts.retired[0][-8:]}", verdict="both")' in lines
     clock.passes(days=10)
     learnt = memory.learn(claims=[{**WALK, "value": "a nap"}])
     assert [m.id for m in learnt.superseded] == [done.id]

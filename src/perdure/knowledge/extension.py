@@ -152,8 +152,12 @@ class Knowledge(Extension[Context]):
         if _learns(ctx):  # each run of words of all notes is looked up: a policy that reads none does without
             outdated |= outdated_notes(ctx, namespace, [n for n in notes if n.id not in known]).keys()
         shown = {i: over.in_text for i, over in known.items() if over.facts}
-        rivals = rival_values(ctx, namespace, [i for i in facts if i not in outdated])
-        return Outdated(frozenset(outdated), {**shown, **{i: OverInText(against=v) for i, v in rivals.items()}})
+        says = {i: known[i].says if i in known else (i,) for i in (*facts, *known) if i not in outdated}
+        rivals = rival_values(ctx, namespace, says)
+        return Outdated(
+            frozenset(outdated),
+            {**shown, **{i: replace(shown.get(i, OverInText()), against=v) for i, v in rivals.items()}},
+        )
 
     def resting(
         self, ctx: Context, record: Record, which: Literal["sole", "all"] = "sole", /

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Documents
-from perdure.records.memory import DERIVED, SUPERSEDES, Document, Record, Shelf, State
+from perdure.records.memory import DERIVED, SUPERSEDES, Document, Kind, Record, Shelf, State, Trust
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 
@@ -77,6 +77,21 @@ def find_records(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[R
     """Yield memories by id; those that are not there are left out."""
     for page in pages(ids):
         yield from ctx.store.get(namespace, page)
+
+
+def whose_words(ctx: Context, namespace: str, facts: Mapping[str, Mapping[str, Any]]) -> dict[str, Trust]:
+    """Return fact -> whose word it is, of facts with what their documents say.
+
+    A person's only where a message or an answer says it. Whoever handed a note over need not be a person: what it says
+    was noted.
+    """
+    sources = {i: [s["memory"] for s in data["sources"]] for i, data in facts.items()}
+    states = find_states(ctx, namespace, sorted({memory for some in sources.values() for memory in some}))
+    messages = {i for i, state in states.items() if state.kind is Kind.EPISODE}
+    answered = {i for i, data in facts.items() if not data["sources"] and data["learned"] == "correction"}
+    said = answered | {i for i, some in sources.items() if not messages.isdisjoint(some)}
+    words = {i: Trust(data["trust"]) for i, data in facts.items()}
+    return {i: Trust.ASSISTANT if w is Trust.USER and i not in said else w for i, w in words.items()}
 
 
 def derived_from(ctx: Context, namespace: str, memories: Iterable[str]) -> dict[str, list[str]]:

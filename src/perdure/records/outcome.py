@@ -70,7 +70,8 @@ class ReplacedFact(JsonRecord):
 
     id: str  # its id
     content: str  # what it says
-    # the fact that took its place only because it is newer or surer: ``both`` of that one believes both; else empty
+    # the fact that took its place only because it is newer or surer, where that is why: ``both`` of this one believes
+    # both; else empty
     by: str = ""
 
 

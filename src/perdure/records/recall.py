@@ -137,7 +137,7 @@ class Pool:
 class OverFact(JsonRecord):
     """Something that a memory says and that holds no longer."""
 
-    id: str  # the fact
+    id: str  # the fact; the memory itself where a later text names its value
     content: str  # what it says, without whom it is about: "database host: db-7"
     over: str  # why: "ended" (it held until then), "denied" or "replaced"
     since: InstantText  # when it ended, was denied or was replaced

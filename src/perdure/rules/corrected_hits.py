@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from perdure.records.instant import text_of
 from perdure.records.memory import Status
+from perdure.records.recall import Hit, OverFact
 from perdure.records.vector import Vector
 from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.presentation import keeps_order
-
-if TYPE_CHECKING:
-    from perdure.records.recall import Hit
 
 
 def may_correct(hits: Sequence[Hit]) -> bool:
@@ -24,17 +22,23 @@ def may_correct(hits: Sequence[Hit]) -> bool:
 def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) -> list[Hit]:
     """Return the same hits, marked where a later one names their value as replaced, which stands before them.
 
-    MEMORY.md leaves out what is marked here (rules/lifecycle/older_statements.py). What stands in another's place is as
-    likely an answer. Facts, and what is in open conflict, follow rules of their own. A question that asks for the past,
-    or names a day, keeps the order.
+    A note that says more than that value is not marked as a whole, and stays where it is. MEMORY.md leaves out what is
+    marked as a whole (rules/lifecycle/older_statements.py). What stands in another's place is as likely an answer.
+    Facts, and what is in open conflict, follow rules of their own. A question that asks for the past, or names a day,
+    keeps the order.
     """
     shown = {h.memory.id: h for h in hits}
     compared = [h.memory for h in hits if h.memory.status is Status.ACTIVE and not h.contested_with]
-    corrected = find_older(compared, vectors).corrected
+    found = find_older(compared, vectors)
+    corrected = found.corrected
     relevance = {i: h.relevance for i, h in shown.items()}
     for older, by in sorted(corrected.items(), key=lambda pair: shown[pair[0]].memory.state.created_ms):
         relevance[by] = max(relevance[by], relevance[older])
-    order = [replace(h, relevance=relevance[i], updated_by=h.updated_by or corrected.get(i)) for i, h in shown.items()]
+    told = {i: _partly_over(h, found.partly.get(i, {}), shown) for i, h in shown.items()}
+    order = [
+        replace(h, relevance=relevance[i], updated_by=h.updated_by or corrected.get(i), over=(*h.over, *told[i]))
+        for i, h in shown.items()
+    ]
     if keeps_order(question, hits):
         return order
     for by in sorted(set(corrected.values()), key=lambda i: (shown[i].memory.state.created_ms, i)):
@@ -42,3 +46,10 @@ def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, 
         ahead = (place for place, h in enumerate(order[:at]) if corrected.get(h.memory.id) == by)
         order.insert(next(ahead, at), order.pop(at))
     return order
+
+
+def _partly_over(hit: Hit, values: Mapping[str, str], shown: Mapping[str, Hit]) -> Iterator[OverFact]:
+    """Yield the values of a note that later ones name as replaced, but those that its facts tell."""
+    for value, by in values.items() if not hit.updated_by else ():
+        if not any(value.casefold() in fact.content.casefold() for fact in hit.over):
+            yield OverFact(hit.memory.id, value, "replaced", text_of(shown[by].memory.state.created_ms), by)

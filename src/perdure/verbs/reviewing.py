@@ -136,7 +136,8 @@ class ReviewingVerbs:
     def deny(self, id: Identity, reason: Reason | None = None) -> Outcome:
         """Record that a person says a memory is wrong: it is invalidated. ``undo`` reverses this.
 
-        The facts that it alone says are denied with it; pinned ones stay.
+        The facts that it alone says are denied with it; pinned ones stay. What they alone had replaced is believed
+        again; where a person had replaced it, a person is asked about it.
 
         Raises:
             NotFound: There is no such memory.
@@ -162,11 +163,12 @@ class ReviewingVerbs:
     def both(self, id: Identity) -> Outcome:
         """Record that a person says a fact and its contradiction are both true: the conflict is settled.
 
-        Further values are then added without asking, unless a table says that the predicate has one value.
+        A fact whose place another took only because it is newer or surer is believed again. Further values are then
+        added without asking, unless a table says that the predicate has one value.
 
         Raises:
             NotFound: There is no such memory.
-            InvalidInput: It is hidden, no longer believed, or nothing that is believed contradicts it.
+            InvalidInput: It is hidden, nothing that is believed contradicts it, or it took the place of several.
         """
         return feedback.both(self._context, id)
 

@@ -189,14 +189,14 @@ def _taken_name(taken: TakenName) -> tuple[Line, float]:
 
 def _replaced(result: ClaimResult, room: float) -> tuple[list[Line], float]:
     """Return what shows which facts, and notes, are no longer believed and how both are kept, and its tokens."""
-    by = next((fact.by for fact in result.replaced if fact.by), "")
-    spent = _COMMAND_TOKENS if by else 0.0
+    displaced = next((fact.id for fact in result.replaced if fact.by), "")
+    spent = _COMMAND_TOKENS if displaced else 0.0
     notes = _named("Superseded: ", result.superseded, (room - spent) / 2) if result.superseded else None
     spent += notes[1] if notes else 0.0
     facts, of_facts = _named("No longer believed: ", result.replaced, room - spent)
     lines = [facts, notes[0]] if notes else [facts]
-    if by:
-        lines.append(Line(("If both hold: ", command("review", id=Identifier(by), verdict="both"))))
+    if displaced:
+        lines.append(Line(("If both hold: ", command("review", id=Identifier(displaced), verdict="both"))))
     return lines, spent + of_facts
 
 

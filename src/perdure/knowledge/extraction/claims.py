@@ -18,9 +18,11 @@ from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.extraction.words import TextSpan, statements, words_of
 from perdure.knowledge.languages import WORDS, expression
 from perdure.knowledge.records.facts import UNNAMED, Claim, EventType, Learned, Predicates, Span, Value, ValueKind
-from perdure.records.instant import Instant
+from perdure.records.instant import DAY_MS, Instant
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.rules.language.last_day import end_beside
 from perdure.rules.language.requests import words_to_remember
+from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import CALENDAR, may_answer
 
 EXPLICIT: Final = 0.7  # confidence of what was asked to be remembered
@@ -256,6 +258,11 @@ class _Reader:
         now = learned is Learned.STATEMENT and _NOW.search(self.text, start, end + len(" now"))
         if now and not many and not raw.denied:
             learned = Learned.CORRECTION  # "I live in Paris now" says that it was another place
+        sentence = next((self.text[a:b] for a, b in sentences(self.text) if a <= first < b), "")
+        until = end_beside(self.text[first:last], sentence, self.said_at)
+        is_end = (
+            until is not None and raw.since == until + 1 - DAY_MS
+        )  # of "from 7 to 18 December" the last day is read
         return Claim(
             subject=raw.subject,
             predicate=raw.predicate,
@@ -267,7 +274,8 @@ class _Reader:
             old=None if raw.old is None else value_of(self.text[raw.old[0] : raw.old[1]], self.said_at),
             denied=raw.denied,
             many=many,
-            valid_from=raw.since,
+            valid_from=None if is_end else raw.since,
+            valid_to=until,
         )
 
 

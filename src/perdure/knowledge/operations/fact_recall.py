@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,10 +17,10 @@ from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import learned_confidence
 from perdure.knowledge.rules.over_facts import Over, settled_between
 from perdure.knowledge.rules.procedures import Procedure
-from perdure.operations.documents import all_documents, find_documents, find_states, pages, successors
+from perdure.operations.documents import all_documents, find_documents, find_states, pages, successors, whose_words
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import STANDS_FOR, Form, Kind, MemoryItem, Scope, Shelf, State, Status
+from perdure.records.memory import STANDS_FOR, Form, Kind, MemoryItem, Scope, Shelf, State, Status, Trust
 from perdure.records.recall import Filters, Hit
 from perdure.rules.lifecycle.confirmation import answers_to, confirmation_question
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE
@@ -152,12 +152,15 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
     if not ids:
         return hits
     documents = ctx.store.documents
-    known = {d.id: Fact.from_data(d.id, d.data) for d in documents.find(namespace, Shelf.FACT, ids)}
+    stored = {d.id: d.data for d in documents.find(namespace, Shelf.FACT, ids)}
+    known = {i: Fact.from_data(i, data) for i, data in stored.items()}
+    aging = {h.memory.id for h in hits if h.memory.aging}
+    words = whose_words(ctx, namespace, {i: data for i, data in stored.items() if i in aging})
     rates, now = known_rates(ctx, namespace), ctx.clock()
     short = [h.memory.id for h in hits if h.memory.id in ids and h.memory.aging and h.memory.form is not Form.FULL]
     whole = {r.id: r.content.text for r in ctx.store.get(namespace, short)} if short else {}
     return [
-        _mark_fact(h, known.get(i), rates, now, whole.get(i, h.memory.content)) if i in ids else h
+        _mark_fact(h, known.get(i), rates, now, whole.get(i, h.memory.content), words.get(i)) if i in ids else h
         for h in hits
         for i in (h.memory.id,)
     ]
@@ -240,12 +243,14 @@ def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     ]
 
 
-def _mark_fact(hit: Hit, fact: Fact | None, rates: dict[str, float], now: Instant, whole: str) -> Hit:
+def _mark_fact(
+    hit: Hit, fact: Fact | None, rates: dict[str, float], now: Instant, whole: str, word: Trust | None
+) -> Hit:
     """Return a fact that was found with what is known of it; a person is asked about its whole text."""
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     is_asked = memory.aging and not (fact is not None and fact.asked_not)
     asked = replace(memory, content=whole)
-    trust = stored_trust(memory.metadata) if fact is None else fact.trust
+    trust = stored_trust(memory.metadata) if word is None else word
     question = confirmation_question(asked, validated_at(memory.state), trust) if is_asked else hit.question
     answers = answers_to(is_fact=fact is not None, is_contested=bool(hit.contested_with)) if question else ()
     return replace(hit, memory=memory, question=question, answers=answers)
@@ -276,11 +281,13 @@ def open_conflicts(ctx: Context, namespace: str, ids: Sequence[str], *, settled:
     return found
 
 
-def rival_values(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return fact -> the values of those that it is in open conflict with."""
-    rivals = open_conflicts(ctx, namespace, ids) if ids else {}
+def rival_values(ctx: Context, namespace: str, says: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
+    """Return memory -> the values of what its facts are in open conflict with; ``says`` has memory -> its facts."""
+    rivals = open_conflicts(ctx, namespace, sorted({fact for some in says.values() for fact in some})) if says else {}
     known = facts_of(ctx, namespace, sorted({i for others in rivals.values() for i in others}))
-    return {i: tuple(dict.fromkeys(known[o].shown_value for o in rivals[i] if o in known)) for i in ids if i in rivals}
+    against = {i: [o for fact in sorted(facts) for o in rivals.get(fact, ())] for i, facts in says.items()}
+    values = {i: tuple(dict.fromkeys(known[o].shown_value for o in some if o in known)) for i, some in against.items()}
+    return {i: some for i, some in values.items() if some}
 
 
 def source_messages(ctx: Context, namespace: str, hits: Sequence[Hit]) -> dict[str, frozenset[str]]:

@@ -18,10 +18,18 @@ from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_explanation import explain_fact
 from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, state_of
 from perdure.knowledge.rules.given_claims import predicate_name
-from perdure.operations.documents import all_documents, derived_from, find_documents, find_records, find_states, pages
+from perdure.operations.documents import (
+    all_documents,
+    derived_from,
+    find_documents,
+    find_records,
+    find_states,
+    pages,
+    whose_words,
+)
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status
+from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status, Trust
 from perdure.records.outcome import FactReasons, RestingFact
 from perdure.records.recall import Filters
 from perdure.records.report import Entry
@@ -128,11 +136,12 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names,
         ids = [f.id for f in page]
         found = whole_memory_items(ctx.store.get(namespace, ids), ctx.policy, now)
         memories = {m.id: m for m in found if seen.sees(m.scope, m.session)}
-        rivals = open_conflicts(ctx, namespace, ids)
-        newer, older = _successions(ctx, namespace, ids)
+        rivals, (newer, older) = open_conflicts(ctx, namespace, ids), _successions(ctx, namespace, ids)
+        asked = {f.id: f.to_data() for f in page if f.id in memories and memories[f.id].aging}
+        words = whose_words(ctx, namespace, asked)
         lines += [
             replace(
-                _line(ctx, with_learned_rate(memories[f.id], f, rates, now), f, names, now),
+                _line(ctx, with_learned_rate(memories[f.id], f, rates, now), f, names, now, words.get(f.id, f.trust)),
                 contested=tuple(rivals.get(f.id, ())),
                 supersedes=tuple(older.get(f.id, ())),
                 superseded_by=tuple(newer.get(f.id, ())),
@@ -156,7 +165,7 @@ def _by_end(links: Iterable[tuple[str, str]], end: int) -> dict[str, list[str]]:
     return found
 
 
-def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Instant) -> FactLine:
+def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Instant, word: Trust) -> FactLine:
     state, policy = memory.state, ctx.policy
     over = state.status is Status.ACTIVE and fact.has_ended(now)
     aging = is_aging(state, policy, now) and not over
@@ -180,7 +189,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         believed_from=_when(state.recorded_ms),
         believed_to=_when(believed_until(fact, state)),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
-        question=confirmation_question(memory, validated_at(state), fact.trust) if aging else "",
+        question=confirmation_question(memory, validated_at(state), word) if aging else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
         denied=fact.denied,
         called=fact.called,

@@ -9,12 +9,12 @@ from typing import Final
 from perdure.knowledge.extraction.values import LONGEST, value_of
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
+from perdure.knowledge.operations.displaced import believe_displaced, restore_displaced
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import resting_facts
 from perdure.knowledge.operations.past_claims import replace_past
-from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
-from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision
+from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.decisions import outcome, with_hidden_facts
 from perdure.operations.lifecycle.review import ANSWERS
@@ -23,11 +23,9 @@ from perdure.operations.remember_one import take_claims
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import ConflictError, InvalidInput
 from perdure.records.instant import Instant
-from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Shelf, Status
+from perdure.records.memory import SUPERSEDES, Draft, Kind, Record, Status
 from perdure.records.outcome import Outcome, RestingFact
-from perdure.records.plan import Change, Target
 from perdure.rules.lifecycle.reinforcement import validate_state
-from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.point_in_time import is_past
 from perdure.rules.redaction import labelled_secrets, redact_with
 
@@ -60,7 +58,8 @@ def confirm(ctx: Context, identity: str) -> Outcome:
 def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
     """Write down that a person says that a memory is wrong: it is invalidated, for good.
 
-    The facts that it alone says are denied with it; pinned ones stay.
+    The facts that it alone says are denied with it; pinned ones stay. What they alone had taken the place of is
+    believed again.
     """
     detail = f": {reason}" if reason else ""
     gone: list[RestingFact] = []
@@ -70,6 +69,7 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
         work = writer.work
         if record.id in work.facts:
             writer.retire(record.id, FactEvent.DENIED, now, now, because)
+            restore_displaced(writer, [record.id], now, f"{because}: {record.content.text}")
             return
         resting = {fact.id: fact for fact in resting_facts(ctx, record)}
         work.read(resting)
@@ -81,6 +81,7 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
         after = replace(record.state, status=Status.INVALIDATED, status_ms=now, held=False)
         work.change(record.id, after, "denied", f"invalidated: {because}")
         work.close_reviews(record.id, because)
+        restore_displaced(writer, [*(fact.id for fact in gone), record.id], now, f"a person denied {record.id}{detail}")
 
     done = apply_answer(ctx, identity, "deny", detail, act)
     return with_hidden_facts(ctx, done, gone) if gone else done
@@ -117,83 +118,23 @@ def _without_secrets(ctx: Context, identity: str, value: str) -> str:
 def both(ctx: Context, identity: str) -> Outcome:
     """Write down that a person says that a fact and what contradicts it both hold: the conflict is closed.
 
-    Of a predicate that no table names, this teaches that it has several values (decision 21). What the fact took the
-    place of only because it is newer or surer is believed again from then on, as a fact of its own: what was replaced
-    stays so.
+    Of a predicate that no table names, this teaches that it has several values (decision 21). What lost its place only
+    because another is newer or surer is believed again beside that one, from then on, as a fact of its own: what was
+    replaced stays so. It is named itself, or by what took its place where it is the only one.
     """
 
-    def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
-        because = "a person said: both"
-        contested = record.id in writer.work.facts and writer.both(record.id, now, because)
-        if not contested and not _believe_displaced(writer, record.id, now, because):
+    def act(writer: ClaimWriter, record: Record, now: Instant) -> str | None:
+        because, is_fact = "a person said: both", record.id in writer.work.facts
+        is_believed = is_fact and _is_believed(writer.work, record.id)
+        if is_believed and writer.both(record.id, now, because):
+            return None
+        if not is_fact or (again := believe_displaced(writer, record.id, now, because)) is None:
             raise InvalidInput(
                 f"Nothing that is believed contradicts {identity}.", remedy="If it is right, confirm it instead."
             )
+        return None if is_believed else again
 
     return apply_answer(ctx, identity, "both", "", act)
-
-
-def _believe_displaced(writer: ClaimWriter, identity: str, now: Instant, because: str) -> bool:
-    """Believe what a fact took the place of again, beside it; return whether there was anything."""
-    work = writer.work
-    work.read_questions([identity])
-    found = [
-        (older, data)
-        for (older, newer), data in work.edits.about(Shelf.CONFLICT, identity).items()
-        if newer == identity and data.get("outcome") == FactEvent.REPLACED and data.get("strategy") in BY_ORDER
-    ]
-    work.read(older for older, _ in found)
-    for older, data in found:
-        again = _believe_again(writer, older, now, because)
-        sides = [{**side, "memory": again} if side["memory"] == older else side for side in data["sides"]]
-        closed = {**data, "outcome": "both"}
-        work.edits.put(Shelf.CONFLICT, older, identity, closed, because)
-        work.edits.put(Shelf.CONFLICT, identity, again, {**closed, "sides": sides, "at_ms": now}, because)
-    if found:
-        writer.validate(identity, now, because)
-        _has_several(work, work.facts[identity], because)
-    return bool(found)
-
-
-def _believe_again(writer: ClaimWriter, identity: str, now: Instant, because: str) -> str:
-    """Make a fact that says what another one said that was replaced, from its end on; return its id."""
-    work, old = writer.work, writer.work.facts[identity]
-    state, session = work.states[identity], work.record(identity).content.session
-    sure = max(state.confidence, work.ctx.policy.knowledge.statement)
-    span = Span(0, len(old.value.text), old.value.text)
-    claim = Claim(old.subject, old.predicate, old.type, old.value, old.learned, sure, span, denied=old.denied)
-    claim = replace(claim, many=old.many, valid_from=old.valid_to, called=old.called)
-    name = names_of(work.ctx, work.namespace).entity(old.subject).name
-    source = ClaimSource(None, now, old.trust, state.scope, session)
-    again = writer.make(claim, old.subject, name, source, because)
-    work.rewrite(replace(work.facts[again], sources=old.sources), because)
-    for each in old.sources:
-        work.link(link_change(DERIVED, again, each.memory, because))
-    work.link(link_change(SUPERSEDES, again, identity, because))
-    _has_several(work, work.facts[again], because)
-    _show_notes(work, old, because)
-    return again
-
-
-def _show_notes(work: FactSession, fact: Fact, because: str) -> None:
-    """Bring back the notes that were superseded with a fact that they say, in the same operation."""
-    ids = sorted({source.memory for source in fact.sources})
-    records = work.ctx.store.get(work.namespace, ids) if ids else []
-    went = [r for r in records if (r.state.status, r.state.status_ms) == (Status.SUPERSEDED, fact.retired)]
-    work.include(went)
-    for note in went:
-        back = unarchive(work.states[note.id], work.ctx.policy, work.now)
-        work.change(note.id, back, FactEvent.RESTORED.value, f"restored: {because}")
-        for other, kind, weight in work.ctx.store.links_to(work.namespace, note.id):
-            if kind == SUPERSEDES:
-                row = {"kind": kind, "other": note.id, "weight": weight}
-                work.link(Change(Target.LINK, other, row, None, because))
-
-
-def _has_several(work: FactSession, fact: Fact, because: str) -> None:
-    """Write down that an entity has several values of a predicate that no table names."""
-    if not resources(work.ctx).predicates.has(fact.predicate):
-        work.rewrite(replace(fact, many=True), because)
 
 
 def mute(ctx: Context, identity: str) -> Outcome:
@@ -314,6 +255,15 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
     return new_id
 
 
+def _may_be_answered(work: FactSession, record: Record, verb: str) -> bool:
+    """Whether an answer means anything to a memory that is hidden: of the past it does, and what lost its place."""
+    if record.id not in work.facts:
+        return False
+    if verb == "both":
+        return record.state.status is Status.SUPERSEDED
+    return verb in _OF_THE_PAST and is_past(work.facts[record.id], record.state)
+
+
 def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) -> Outcome:
     """Carry an answer about a memory out; the outcome is about what stands in its place."""
     seen: list[str] = []
@@ -326,8 +276,7 @@ def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) 
             _refuse_answered(ctx, record, verb)
         work = FactSession(ctx, record.namespace, now)
         work.read([identity])
-        was_past = verb in _OF_THE_PAST and identity in work.facts and is_past(work.facts[identity], record.state)
-        if record.state.status is not Status.ACTIVE and not was_past:
+        if record.state.status is not Status.ACTIVE and not _may_be_answered(work, record, verb):
             raise InvalidInput(
                 f"{identity} is {record.state.status}, and so nothing is believed of it.",
                 remedy=_REMEDIES.get(

@@ -42,6 +42,7 @@ from perdure.knowledge.rules.given_claims import (
     resolve_given,
     said_after,
     span_of,
+    stated_end,
     with_several,
 )
 from perdure.operations.ports import Context
@@ -196,7 +197,7 @@ class _Taker:
             denied=claim.denied,
             many=many,
             valid_from=self._first_day(claim),
-            valid_to=claim.valid_to,
+            valid_to=stated_end(claim, self.handed),
             called=called_as(claim.predicate, predicate, registry),
         )
 

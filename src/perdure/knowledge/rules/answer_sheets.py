@@ -123,7 +123,7 @@ def _source_lines(s: SheetEntry) -> str:
     if not sources:
         return "\n  none of its sources is in view"
     shown = sources if len(sources) <= _QUOTES else (sources[0], sources[-1])
-    return "".join(f"\n  said {_quote_text(q)}" for q in shown)
+    return "".join(f"\n  {'said' if q.speaker or not q.day else 'noted'} {_quote_text(q)}" for q in shown)
 
 
 def _quote_text(q: SheetQuote) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_records import FactState, describe_origin, state_of, word_of
+from perdure.knowledge.rules.fact_records import NOTED, FactState, describe_origin, state_of, word_of
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Document, MemoryItem, Record, State, Tier
+from perdure.records.memory import Document, Kind, MemoryItem, Record, State, Tier, Trust
 from perdure.records.outcome import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.policy import Policy
 from perdure.records.report import Entry
@@ -41,12 +41,14 @@ def explain_fact(
     """Return why a fact is as it is."""
     history = tuple(history)
     word = "" if fact.sources else word_of(fact.trust.value, (e.operation for e in history[:1]))
+    if sources and fact.trust is Trust.USER and not any(r.state.kind is Kind.EPISODE for r in sources.values()):
+        word = NOTED  # by an agent, a program or a person: nobody knows
     origin = describe_origin(fact.learned, word)
     return FactReasons(
         says=memory.content,
         state=state_of(memory.state, policy, now).value,
         learned=origin,
-        trust=fact.trust.value,
+        trust=NOTED if word == NOTED else fact.trust.value,
         valid_from=_when(fact.valid_from),
         valid_to=_when(fact.valid_to),
         believed_from=text_of(memory.state.recorded_ms),

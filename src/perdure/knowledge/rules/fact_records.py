@@ -144,6 +144,7 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
 _WORDS: Final = language("en").words
 _ANSWERS: Final = frozenset({"correct", "confirm", "both"})  # operations by which a person says that something is true
 _PROGRAM: Final = "program"
+NOTED: Final = "note"  # whose word a fact is that notes say, and no message
 IMPORTANCE: Final = 0.6  # of a fact: that of a statement
 ACTS: Final = (
     _WORDS["habits"]
@@ -211,8 +212,8 @@ def word_of(trust: str, operations: Iterable[str]) -> str:
 
 def describe_origin(learned: Learned, word: str = "") -> str:
     """Return how a fact was learned, for people; ``word`` is whose it is where no message says it."""
-    if word == _PROGRAM:
-        return "was handed over by a program"
+    if word in (_PROGRAM, NOTED):
+        return "was handed over by a program" if word == _PROGRAM else "was handed over with a note"
     return {
         Learned.EXPLICIT: "was asked to be remembered",
         Learned.PREFERENCE: "was stated as a preference",

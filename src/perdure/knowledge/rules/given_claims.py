@@ -20,8 +20,9 @@ from perdure.knowledge.rules.claim_resolution import (
 from perdure.knowledge.rules.predicate_registry import Registry
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Trust
-from perdure.records.outcome import GivenClaim
+from perdure.records.outcome import GivenClaim, HandedClaims
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.rules.language.last_day import end_beside
 from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import word_set
@@ -304,6 +305,13 @@ def _contradicts(claim: Claim, known: KnownFact) -> bool:
     if claim.denied or fact.denied:
         return same and claim.denied != fact.denied
     return not same and not (claim.many or fact.many)
+
+
+def stated_end(claim: GivenClaim, handed: HandedClaims) -> Instant | None:
+    """Return until when a claim holds: as it states, else as the words beside its value do, if it is the only one."""
+    if claim.valid_to is not None or claim.denied or len(handed.claims) > 1:
+        return claim.valid_to
+    return end_beside(claim.value, handed.text, handed.at)
 
 
 def span_of(quote: str, text: str) -> Span:

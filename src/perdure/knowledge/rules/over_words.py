@@ -9,15 +9,11 @@ from typing import Final
 
 from perdure.knowledge.records.facts import Fact
 from perdure.records.recall import OverInText
+from perdure.rules.language.clauses import clauses
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
 
 _HEAD: Final = 4000  # characters of a text that are read; a longer one says more than its facts
-_CLAUSE_ENDS: Final = re.compile(
-    r"[,;](?=\s)|[，、；،؛]|\s(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|en|og|och)\s",  # noqa: RUF001  # other scripts
-    re.IGNORECASE,
-)
-"""Also what joins two things that are said, in some languages: elsewhere the whole sentence is one clause."""
 _UNSPACED: Final = re.compile(r"[\u2e80-\U0003ffff]")
 _LEAST_WORDS: Final = 2
 _STEM: Final = 5  # so many letters tell a word, whatever its ending
@@ -57,11 +53,11 @@ def says_more(text: str, facts: Sequence[FactWords]) -> bool:
     """
     if len(text) > _HEAD:
         return True
-    clauses = [part for start, end in sentences(text) for part in _CLAUSE_ENDS.split(text[start:end])]
-    beside = [clause for clause in clauses if not any(fact.is_named_in(clause) for fact in facts)]
+    parts = clauses(text)
+    beside = [clause for clause in parts if not any(fact.is_named_in(clause) for fact in facts)]
     about = frozenset[str]().union(*(fact.subject for fact in facts))
     telling = [clause for clause in beside if _count(_stems(clause) - about) >= _LEAST_WORDS]
-    return len(telling) > (0 if len(beside) < len(clauses) else 1)
+    return len(telling) > (0 if len(beside) < len(parts) else 1)
 
 
 def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText:

@@ -151,7 +151,8 @@ def shipped_registry(data: Mapping[str, Any]) -> Registry:
     """Return the predicates that Perdure comes with.
 
     Args:
-        data: The parsed file: ``one`` and ``many`` (sort -> predicates), ``same`` (predicate -> synonyms), ``asked``.
+        data: The parsed file: ``one`` and ``many`` (sort -> predicates), ``same`` (predicate -> synonyms), ``asked``
+            (word of a question -> words of predicates), ``asked_as`` (word of a question -> words of other languages).
     """
     table = {
         predicate: Predicate(Sort(sort), many=key == "many")
@@ -160,7 +161,9 @@ def shipped_registry(data: Mapping[str, Any]) -> Registry:
         for predicate in names.split()
     }
     synonyms = {"_".join(_parts(word)): target for target, words in data["same"].items() for word in words.split()}
-    return Registry(table, synonyms, {word: frozenset(names.split()) for word, names in data["asked"].items()})
+    registry = Registry(table, synonyms, {word: frozenset(names.split()) for word, names in data["asked"].items()})
+    spoken = {other: registry.asked([word]) for word, others in data["asked_as"].items() for other in others.split()}
+    return replace(registry, answers={**spoken, **registry.answers})
 
 
 def registry_from(shipped: Registry, own: Mapping[str, Any], name: str) -> Registry:

@@ -15,12 +15,12 @@ from perdure.operations.decisions import (
     with_hidden_facts,
     write,
 )
-from perdure.operations.documents import all_documents, find_states, pages
+from perdure.operations.documents import all_documents, find_states, pages, whose_words
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Document, MemoryItem, Record, Shelf, Status, Trust
+from perdure.records.memory import Document, Kind, MemoryItem, Record, Shelf, Status, Trust
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.records.policy_knowledge import KnowledgePolicy
@@ -68,10 +68,12 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         visible = [m for m in _visible(ctx, namespace, page, now) if not _is_never_asked(facts.get(m.id))]
         rivals = _rivals(ctx, namespace, [d for m in visible for d in about[m.id]], now)
         facts |= _facts(ctx, namespace, [i for i in rivals if i not in facts])
-        questions += [q for m in visible if (q := _question(m, about[m.id], rivals, facts)) is not None]
+        words = whose_words(ctx, namespace, facts)
+        questions += [q for m in visible if (q := _question(m, about[m.id], rivals, words)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
     stale = _aging(ctx, namespace, now, about, most)
-    questions += [_stale_question(m, fact, ctx.policy.knowledge) for m, fact in stale]
+    words = whose_words(ctx, namespace, {m.id: fact for m, fact in stale if fact is not None})
+    questions += [_stale_question(m, words, ctx.policy.knowledge) for m, _ in stale]
     questions += ctx.extension.questions(ctx, namespace, now)
     questions.sort(key=lambda q: (not q.against, -q.value_at_risk, q.id))
     return questions[:most]
@@ -106,9 +108,11 @@ def _aging(
     return found
 
 
-def _trust(memory: MemoryItem, fact: Fact | None) -> Trust:
-    """Return whose word a memory is."""
-    return stored_trust(memory.metadata) if fact is None else Trust(fact["trust"])
+def _trust(memory: MemoryItem, words: Mapping[str, Trust]) -> Trust:
+    """Return whose word a memory is; ``words`` has that of facts. A note's is nobody's that is known."""
+    trust = words.get(memory.id, stored_trust(memory.metadata))
+    is_note = memory.id not in words and memory.kind is not Kind.EPISODE
+    return Trust.ASSISTANT if is_note and trust is Trust.USER else trust
 
 
 def _facts(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, Fact]:
@@ -135,17 +139,17 @@ def left_today(ctx: Context, namespace: str) -> int:
     return max(0, ctx.policy.knowledge.questions_per_day - answered)
 
 
-def _stale_question(memory: MemoryItem, fact: Fact | None, policy: KnowledgePolicy) -> Question:
+def _stale_question(memory: MemoryItem, words: Mapping[str, Trust], policy: KnowledgePolicy) -> Question:
     confirmed_at = validated_at(memory.state)
     since = confirmed_at + int(policy.aging_days * DAY_MS)
     return Question(
         id=memory.id,
         namespace=memory.namespace,
-        question=confirmation_question(memory, confirmed_at, _trust(memory, fact)),
+        question=confirmation_question(memory, confirmed_at, _trust(memory, words)),
         why=f"not confirmed for {policy.aging_days:g} days",
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
-        answers=answers_to(is_fact=fact is not None),
+        answers=answers_to(is_fact=memory.id in words),
     )
 
 
@@ -174,14 +178,14 @@ def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> 
 
 
 def _question(
-    memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str, MemoryItem], facts: Mapping[str, Fact]
+    memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str, MemoryItem], words: Mapping[str, Trust]
 ) -> Question | None:
     """Return the question about a memory; None where what it contradicted or repeated is not in view any longer."""
     documents = [d for d in about if not (other := _other(d)) or other in rivals]
     if not documents:
         return None
     against = [rivals[str(d.data["against"])] for d in documents if "against" in d.data]
-    trust = {m.id: _trust(m, facts.get(m.id)) for m in (memory, *against)}
+    trust = {m.id: _trust(m, words) for m in (memory, *against)}
     since = min(int(d.data.get("since_ms", memory.state.recorded_ms)) for d in documents)
     which = next((f"{d.data['why']}: which?" for d in documents if d.name.startswith("which:")), "Is it right?")
     noted = f"On {day_in_words(memory.state.created_ms)} I noted: {clause_of(memory)}. {which}"
@@ -196,7 +200,7 @@ def _question(
         value_at_risk=memory.value * (1.0 - memory.confidence),
         against=tuple(m.id for m in against),
         sides=tuple(clause_of(m) for m in (memory, *against)) if against else (),
-        answers=answers_to(is_fact=memory.id in facts, is_contested=bool(against), is_open=True),
+        answers=answers_to(is_fact=memory.id in words, is_contested=bool(against), is_open=True),
     )
 
 

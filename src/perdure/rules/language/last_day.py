@@ -1,17 +1,20 @@
 """The day until which a text says that it holds: "Code freeze until 20 November", "im Urlaub bis Freitag".
 
-Only what is clear counts: one sentence that is limited by one day which had not passed when it was said, and that says
-nothing of what follows. English, German, French, Spanish, Italian, Portuguese, Dutch.
+Only what is clear counts: one sentence that is limited by one day, or by the last of some days, which had not passed
+when it was said, and that says nothing of what follows. English, German, French, Spanish, Italian, Portuguese, Dutch.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
+from perdure.records.instant import DAY_MS, Instant, from_instant, to_instant
 from perdure.rules.language.dates import MONTH_OF, WEEKDAY_OF, any_of
+from perdure.rules.language.replaced_values import changes
 from perdure.rules.language.sentences import sentences
 
 _LONGEST: Final = 400  # characters of a text that is one such sentence
@@ -38,6 +41,22 @@ _DAY: Final = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+_FIRST: Final = (
+    rf"(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}\.\d{{1,2}}\.(?:\d{{4}})?|(?:{any_of(MONTH_OF)})\s+\d{{1,2}}(?:st|nd|rd|th)?"
+    rf"|\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?(?:\s+(?:(?:of|de|di)\s+)?(?:{any_of(MONTH_OF)}))?(?:,?\s+(?:de\s+)?\d{{4}})?)"
+)
+_SPAN: Final = re.compile(
+    r"(?<!\w)(?:from|between|vom|von|zwischen|du|de|entre|del|desde|dal|van|tussen)\s+(?:(?:the|dem|le|el|il|o)\s+)?"
+    rf"{_FIRST}\s+(?:to|and|through|und|au|à|et|al|a|y|ao|e|en|-|\u2013)\s+"
+    rf"|(?<![\w.,-])\d{{1,2}}\.?\s?[-\u2013]\s?(?=\d{{1,2}}\.?\s+(?:{any_of(MONTH_OF)})\b)",
+    re.IGNORECASE,
+)
+"""What stands before the last of some days: "from 7 to 18 December", "du 7 au 18 décembre", "7-18 December"."""
+_MOVED: Final = re.compile(
+    r"\bslip|\bdelay|verschoben|verlegt|déplacé|reporté|aplazad|pospuest|rinviat|spostat|adiad|verplaatst|verzet"
+)
+_MONTHS: Final = re.compile(rf"\b(?:{any_of(MONTH_OF)})\b", re.IGNORECASE)
+_HALF_YEAR: Final = 183
 _NOT_ENDING: Final = re.compile(
     r"(?:\b(?:not|nicht|erst|pas|no|non|não|niet|never|nie|only)|n['’]t)\s+\Z",  # noqa: RUF001  # as above
     re.IGNORECASE,
@@ -56,28 +75,69 @@ _ORDINAL: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
 _WEEKDAYS: Final = re.compile(rf"\b(?:{any_of(WEEKDAY_OF)})s?\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=4096)  # a file is written anew with most of its texts as they were
+class _Limit(NamedTuple):
+    """Where a text says until when it holds, in characters, and that day."""
+
+    start: int
+    end: int
+    last: date
+
+
 def last_day(text: str, said_on: date) -> date | None:
     """Return the last day on which a text says that it holds; None where it is not limited, or not clearly so.
 
     A day without a year is the first of that name on or after the day on which it was said; "Friday" said on a Friday
     is the next one.
     """
+    limit = _limit(text, said_on)
+    return None if limit is None else limit.last
+
+
+def end_beside(value: str, text: str, said_at: Instant) -> Instant | None:
+    """Return the end of the last day of a value that stands beside it: "closed until 18 December"; None without one."""
+    limit = _limit(text, from_instant(said_at).date())
+    if limit is None or not value.strip():
+        return None
+    words, before = re.escape(value.strip()), text[: limit.start].rstrip(" ,(")
+    is_before = re.search(rf"(?<!\w){words}\Z", before, re.IGNORECASE)
+    is_behind = re.match(rf"\s{{1,3}}(?:\w{{1,20}}\s)?{words}(?!\w)", text[limit.end :], re.IGNORECASE)
+    last = datetime(limit.last.year, limit.last.month, limit.last.day, tzinfo=UTC)
+    return to_instant(last) + DAY_MS - 1 if is_before or is_behind else None
+
+
+@lru_cache(maxsize=4096)  # a file is written anew with most of its texts as they were
+def _limit(text: str, said_on: date) -> _Limit | None:
     if len(text) > _LONGEST or not _is_one_sentence(text) or _AGAIN.search(text):
         return None
-    found = [(until, day) for until in _UNTIL.finditer(text) if (day := _DAY.match(text, until.end()))]
-    if len(found) != 1:
+    limits = [
+        (limit, day) for limit in (*_UNTIL.finditer(text), *_spans(text)) if (day := _DAY.match(text, limit.end()))
+    ]
+    if len({day.start() for _, day in limits}) != 1:
         return None
-    until, day = found[0]
-    if _NOT_ENDING.search(text[: until.start()]) or _FOLLOWS.search(text, day.end()):
+    limit, day = limits[-1]  # of one day: the span
+    is_span = limit.re is _SPAN
+    if _is_unclear(text[: limit.start()], day, text[day.end() :], is_span=is_span):
         return None
-    if day["weekday"] and _WEEKDAYS.search(text[: until.start()]):
-        return None  # "open Monday till Friday"
     try:
         last = _day_of({k: v.lower() for k, v in day.groupdict().items() if v}, said_on)
     except (ValueError, OverflowError):  # no such day, or beyond the calendar
         return None
-    return last if last >= said_on else None
+    is_near = not is_span or (last - said_on).days <= _HALF_YEAR or re.search(r"\d{4}", day[0]) is not None
+    is_ahead = last >= said_on and is_near  # a span of last week is none of next year
+    return _Limit(min(each.start() for each, _ in limits), day.end(), last) if is_ahead else None
+
+
+def _is_unclear(before: str, day: re.Match[str], after: str, *, is_span: bool) -> bool:
+    """Return whether a day does not say until when a text holds: it is denied, recurs, or is one of several."""
+    if _NOT_ENDING.search(before) or _FOLLOWS.search(after) or (day["weekday"] and _WEEKDAYS.search(before)):
+        return True  # "open Monday till Friday"
+    return is_span and bool(day["weekday"] or day["shift"] or _MONTHS.search(f"{before}|{after}"))
+
+
+def _spans(text: str) -> Iterator[re.Match[str]]:
+    """Yield what stands before the last of some days, unless the text says that a day was moved to another."""
+    if not changes(text) and not _MOVED.search(text):
+        yield from _SPAN.finditer(text)
 
 
 def _is_one_sentence(text: str) -> bool:

@@ -104,6 +104,8 @@ class ReplacedValue(NamedTuple):
     """The words only say what was: they may be left out whatever was said before."""
     words: frozenset[str]
     """The content words of the value, as ``content_words`` returns them."""
+    text: str
+    """The value as it is named."""
 
 
 @lru_cache(maxsize=4096)
@@ -121,7 +123,13 @@ def replaced_values(text: str) -> tuple[ReplacedValue, ...]:
         if place == _FROM and not _CHANGES.search(head):
             continue
         found += [
-            ReplacedValue(match.start(), match.end() if removable else match.start(), place in _PAST, words)
+            ReplacedValue(
+                match.start(),
+                match.end() if removable else match.start(),
+                place in _PAST,
+                words,
+                match["old"].rstrip("."),
+            )
             for match in pattern.finditer(head)
             if (words := content_words(_SLASH.sub(" ", match["old"])))
         ]

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -124,6 +124,8 @@ def entries_of(
             continue
         day = day_of(memory.created_at, year) if section == STATED and not said else ""
         own = over.get(memory.id, OverInText())
+        if not own.remarks:
+            own = replace(own, remarks=tuple(older.partly.get(memory.id, ())))
         spans = _apart((*own.left_out, *older.left_out.get(memory.id, ())))
         if line := render_line(memory, shown, spans, year, bare=bool(day), over=own):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))

@@ -72,9 +72,12 @@ def render_line(
     speaker = memory.speaker if is_others else None
     words = markdown_line(display_text(text, memory.metadata, speaker, _LONGEST_SENTENCE))
     who = f"{label(speaker)}: " if speaker else ""
-    for remark, texts in (("no longer holds: ", over.remarks), ("conflicts with ", over.against)):
+    for remark, texts, end in (
+        ("no longer holds: ", over.remarks, ""),
+        ("conflicts with ", over.against, " - undecided"),
+    ):
         if texts:
-            words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))})"
+            words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))}{end})"
     if bare:
         return f"- {who}{words}"
     return f"- {who}{words} ({day_of(memory.created_at, year)}) [{label(shown_id(memory.id))}]"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
 from perdure.rules.differences import differing_texts, statements
+from perdure.rules.language.clauses import says_besides
 from perdure.rules.language.replaced_values import changes, content_words, replaced_values, returned_values, subjects
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
@@ -46,6 +47,8 @@ class OlderStatements:
     # memory -> where it names values that earlier ones have, in characters: without them it says what holds
     left_out: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     corrected: dict[str, str] = field(default_factory=dict)  # memory -> the latest that names its value as replaced
+    # note -> values of it that later ones name as replaced, each with the latest that does: it says more than these
+    partly: dict[str, dict[str, str]] = field(default_factory=dict)
     # memory -> the latest about the same thing that say otherwise, or, of notes, are alike: without one it is not shown
     newer: dict[str, list[str]] = field(default_factory=dict)
 
@@ -60,7 +63,8 @@ def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) ->
     words = [content_words(m.content) for m in messages]
     rows = vector_rows([m.id for m in messages], vectors)
     left_out: dict[str, list[tuple[int, int]]] = {}
-    over = _replaced(messages, words, rows, left_out)
+    partly: dict[str, dict[str, str]] = {}
+    over = _replaced(messages, words, rows, left_out, partly)
     ids, corrected = [m.id for m in messages], over.copy()
     likeness = np.zeros(over.shape) if rows is None else rows @ rows.T
     alike = np.tril(likeness >= ALIKE, -1)
@@ -80,6 +84,7 @@ def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) ->
         {ids[at] for at in np.flatnonzero(over.any(axis=0))},
         left_out,
         {ids[earlier]: ids[later] for later, earlier in np.argwhere(corrected).tolist()},
+        partly,
         {ids[at]: [ids[i] for i in np.flatnonzero(newer[at])[-_LATEST:]] for at in np.flatnonzero(newer.any(axis=1))},
     )
 
@@ -89,8 +94,12 @@ def _replaced(
     words: Sequence[frozenset[str]],
     rows: np.ndarray | None,
     left_out: dict[str, list[tuple[int, int]]],
+    partly: dict[str, dict[str, str]],
 ) -> _Pairs:
-    """Return which messages name a value as replaced that an earlier one says of the same thing, or take it back."""
+    """Return which messages name a value as replaced that an earlier one says of the same thing, or take it back.
+
+    A note that says more than the value is not over with it.
+    """
     over = np.zeros((len(messages), len(messages)), np.bool_)
     replaced = [replaced_values(m.content) if is_trusted(stored_trust(m.metadata)) else () for m in messages]
     if not any(replaced):
@@ -113,13 +122,22 @@ def _replaced(
             earlier &= same & _counting_the_same(messages, at, value.words, earlier & same)
             earlier[[other for other in back[value.words] if same[other] or anywhere[other]]] = True
             gone[value.words].append(at)
+            more = [other for other in np.flatnonzero(earlier).tolist() if _says_more(messages[other], value.words)]
+            for other in more:
+                partly.setdefault(messages[other].id, {})[value.text] = messages[at].id
             over[at] |= earlier
+            over[at, more] = False
             if (earlier.any() or value.past) and value.end > value.start:
                 left_out.setdefault(messages[at].id, []).append((value.start, value.end))
         for value_words, beside in returned:
             back[value_words].append(at)
             anywhere[at] |= not beside
     return over
+
+
+def _says_more(memory: MemoryItem, value: frozenset[str]) -> bool:
+    """Return whether a memory is a note that says more than a value; talk is not read so closely."""
+    return memory.kind is Kind.NOTE and says_besides(memory.content, value)
 
 
 def _counting_the_same(
