@@ -17,7 +17,7 @@ from servers import drop_database, fresh_database
 pytestmark = pytest.mark.skipif("PERDURE_TEST_DSN" in os.environ, reason="its address may name several hosts")
 HELD = 0.01  # seconds: longer than a verb takes between two statements of which it awaits neither
 TIMES = 6
-RECALL, TAGGED, REMEMBER, IDLE_SWEEP = 9, 9, 5, 2
+RECALL, TAGGED, REMEMBER, IDLE_SWEEP = 8, 8, 4, 2
 
 
 class Relay:

@@ -337,6 +337,19 @@ def test_a_life_and_its_undoing_are_the_same(fresh, embedder):
     agree(both, lambda m: m.check())
 
 
+def test_memories_of_a_small_store_are_as_unlike_others_in_a_file_as_on_a_server(tmp_path):
+    """Nothing is made more exact for this one."""
+    chance, clock, found = random.Random(7), Clock(), []  # noqa: S311  # repeatable on purpose
+    texts = list(dict.fromkeys(sentence(chance) for _ in range(200)))
+    for store in ("sqlite", "postgres"):
+        with places(store, tmp_path) as place, opened(place(), WORDS_ONLY, clock, HashEmbedder()) as memory:
+            for start in range(0, len(texts), 10):
+                memory.remember_many(texts[start : start + 10])
+            found.append({m.content: m.state.uniqueness for m in memory.list(limit=1000)})
+    assert len(set(found[0].values())) > 100
+    assert found[1] == near(found[0])
+
+
 def test_what_still_holds_erased_words_is_the_same(fresh):
     """At the beginning of a sentence their first letter stands in the other case."""
     both = fresh(embedder=None)

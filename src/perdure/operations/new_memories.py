@@ -8,7 +8,7 @@ from typing import Final
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, SpaceMismatch
 from perdure.records.memory import Draft, Record, searchable
-from perdure.records.vector import Vector
+from perdure.records.vector import Neighbours, Vector
 from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import NEAREST, PreparedDraft, earlier_in_batch, initial_states, insertions, new_record
 
@@ -40,13 +40,14 @@ def insert(
     ids: Sequence[str] | None = None,
     vectors: Sequence[Vector | None] | None = None,
     gone: Collection[str] = (),
+    near: Neighbours | None = None,
 ) -> list[Record]:
     """Bring new memories into an operation, before everything else that it decides, and return them.
 
     Ids and vectors are made where none are given. Memories that are ``gone`` (the operation hides them) are nobody's
-    neighbours.
+    neighbours. ``near`` are those of a single draft, where they are known.
     """
-    prepared = prepare(ctx, decisions, drafts, ids=ids, vectors=vectors, gone=gone)
+    prepared = prepare(ctx, decisions, drafts, ids=ids, vectors=vectors, gone=gone, near=near)
     states = initial_states(prepared, ctx.policy, decisions.now)
     records = [new_record(p, s, decisions.namespace, decisions.plan_id) for p, s in zip(prepared, states, strict=True)]
     store_new(ctx, decisions, records, prepared)
@@ -61,16 +62,18 @@ def prepare(
     ids: Sequence[str] | None = None,
     vectors: Sequence[Vector | None] | None = None,
     gone: Collection[str] = (),
+    near: Neighbours | None = None,
 ) -> list[PreparedDraft]:
     """Return drafts with ids, vectors and nearest earlier memories. Arguments as for ``insert``."""
     names = [ctx.ids(decisions.now) for _ in drafts] if ids is None else ids
     found = make_vectors(ctx, drafts) if vectors is None else vectors
     inside = earlier_in_batch(names, found)
-    stored = _stored_neighbours(ctx, decisions.namespace, [v for v in found if v is not None], gone)
+    own = [vector for vector in found if vector is not None]
+    stored = iter([near]) if near is not None else _stored_neighbours(ctx, decisions.namespace, own, gone)
     result = []
     for draft, identity, vector, earlier in zip(drafts, names, found, inside, strict=True):
-        near = sorted([*(next(stored) if vector is not None else []), *earlier], key=lambda pair: -pair[1])
-        result.append(PreparedDraft(identity, draft, vector, tuple(near[:NEAREST])))
+        nearest = sorted([*(next(stored) if vector is not None else []), *earlier], key=lambda pair: -pair[1])
+        result.append(PreparedDraft(identity, draft, vector, tuple(nearest[:NEAREST])))
     return result
 
 
@@ -84,8 +87,8 @@ def store_new(ctx: Context, decisions: Decisions, records: Sequence[Record], pre
 
 def _stored_neighbours(
     ctx: Context, namespace: str, vectors: Sequence[Vector], gone: Collection[str]
-) -> Iterator[list[tuple[str, float]]]:
-    """Yield the (id, cosine) of the nearest stored memories of each vector, nearest first."""
+) -> Iterator[Neighbours]:
+    """Yield the nearest stored memories of each vector."""
     most = min(_MOST_NEIGHBOURS, NEAREST + len(gone))
     for near in ctx.store.nearest(namespace, vectors, most) if vectors else ():
         yield [pair for pair in near if pair[0] not in gone][:NEAREST]

@@ -15,6 +15,7 @@ from perdure.records.instant import Instant, from_instant, text_of
 from perdure.records.memory import Kind, Record, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
+from perdure.records.vector import Vector
 from perdure.rules.language.absent_names import absent_names
 from perdure.rules.language.asked_days import days_asked_for, days_of_topic, names_days
 from perdure.rules.language.dates import Period, without_days
@@ -45,8 +46,7 @@ _OF_DAYS: Final = 200  # so many of the latest memories of each period that a qu
 _OF_TOPIC: Final = 0.4  # from this chance on a note of a day that a question names answers it
 _AS_NEAR: Final = 0.5  # where it shares no word with the question, if its cosine is so much of the best one's
 _OF_THE_DAY: Final = 1.0  # the score of what is of a day that a question asks for, before signals
-SPARE: Final = 3
-"""So many more than the limit are read in full: signals and near-duplicates may change the order among the best."""
+SPARE: Final = 3  # so many more than the limit are read in full: signals and near-duplicates may change the order
 
 
 def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters, *, touch: bool) -> Recall:
@@ -99,8 +99,7 @@ def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filt
     note = _join_notes(note, problem)
     hits = best_hits(ctx, order, query.text, namespace, limit, filters, now)
     if not hits:
-        why = of_another_time(ctx, query, namespace, limit, filters)
-        why = why or _bound_note(filters)
+        why = of_another_time(ctx, query, namespace, limit, filters) or _bound_note(filters)
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
@@ -349,28 +348,30 @@ def best_hits(
     ctx: Context, order: Ranking, text: str, namespace: str, limit: int, filters: Filters, now: Instant
 ) -> list[Hit]:
     """Return the best hits of an order: with signals, without near-duplicates, those about one thing newest first."""
-    hits: list[Hit] = []
-    size = limit + SPARE
-    for start in range(0, len(order), size):
-        hits += _read(ctx, order[start : start + size], namespace, filters, now)
+    hits, vectors = list[Hit](), dict[str, Vector]()
+    for start in range(0, len(order), limit + SPARE):
+        found, own = _read(ctx, order[start : start + limit + SPARE], namespace, filters, now)
+        hits, vectors = hits + found, vectors | own
         if len(hits) >= limit:
             break
     hits.sort(key=lambda h: -h.score)
-    vectors = ctx.store.vectors(namespace, [h.memory.id for h in hits])
     diverse = diversify(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
     return newest_first(diverse, text, vectors) if ctx.policy.knowledge.watch else diverse
 
 
-def _read(ctx: Context, page: Ranking, namespace: str, filters: Filters, now: Instant) -> list[Hit]:
-    """Read a part of an order in full, without what is less sure than asked for."""
-    records = ctx.store.get(namespace, page.ids) if len(page) else []
+def _read(
+    ctx: Context, page: Ranking, namespace: str, filters: Filters, now: Instant
+) -> tuple[list[Hit], dict[str, Vector]]:
+    """Read a part of an order in full, without what is less sure than asked for, and its vectors by id."""
+    records, vectors = ctx.store.get_with_vectors(namespace, page.ids)
     records = of_then(ctx, namespace, records, filters, now)
     by_id = {m.id: m for m in memory_items(records, ctx.policy, now, ctx.counted)}
-    return [
+    hits = [
         with_signals(r, by_id[r.id], ctx.policy.recall)
         for r in page
         if r.id in by_id and by_id[r.id].confidence >= filters.min_confidence and r.relevance >= filters.min_relevance
     ]
+    return hits, {h.memory.id: vectors[h.memory.id] for h in hits if h.memory.id in vectors}
 
 
 def of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters, now: Instant) -> list[Record]:

@@ -14,11 +14,12 @@ from perdure.operations.tombstones import refuse_erased
 from perdure.operations.writing import retry, tell_redacted
 from perdure.records.digests import same_words
 from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, PerdureError
-from perdure.records.memory import Draft, Kind, MemoryItem, Status
+from perdure.records.memory import Draft, Kind, MemoryItem, Record, Status
 from perdure.records.outcome import GivenClaim, HandedClaims, Outcome, operations_of
 from perdure.records.policy import Policy
-from perdure.records.vector import Vector
+from perdure.records.vector import Neighbours, Vector
 from perdure.rules.decisions import Decisions
+from perdure.rules.insertion import NEAREST
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.repeated_words import decide_merge, is_same_text, merge_drafts
@@ -183,7 +184,7 @@ def store_drafts(
         InvalidInput: A key was used for another text.
         MemoryErased: A key is one of a memory that was erased.
     """
-    by_key, by_words = _find_known(ctx, drafts, decisions.namespace, besides)
+    by_key, by_words, near = _find_known(ctx, drafts, vectors, decisions.namespace, besides)
     existing = {**by_key, **by_words}
     _admit(ctx, decisions, existing.values())
     if merge:
@@ -199,7 +200,7 @@ def store_drafts(
             decide_merge(decisions, identity, drafts[i])
         _merge_duplicates(fresh, drafts, duplicates, ctx.policy)
     new = _with_turns(ctx, list(fresh.values()), decisions.namespace)
-    stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh])
+    stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh], near=near)
     ids = {**existing, **dict(zip(fresh, (record.id for record in stored), strict=True))}
     stand = [ids[duplicates.get(i, i)] for i in range(len(drafts))]
     if merge:
@@ -289,14 +290,22 @@ def _show_again(decisions: Decisions, identity: str) -> None:
 
 
 def _find_known(
-    ctx: Context, drafts: Sequence[Draft], namespace: str, besides: str
-) -> tuple[dict[int, str], dict[int, str]]:
-    """Return position -> id of drafts that are stored already: those with a known key, and others of known words."""
+    ctx: Context, drafts: Sequence[Draft], vectors: Sequence[Vector | None], namespace: str, besides: str
+) -> tuple[dict[int, str], dict[int, str], Neighbours | None]:
+    """Return position -> id of drafts that are stored already: those with a known key, and others of known words.
+
+    With the words of a single draft its neighbours are read, which it most likely needs: that saves a server's answer.
+    """
     keys = ctx.store.ids_of_keys(namespace, [d.key for d in drafts if d.key is not None])
     by_key = {i: keys[d.key] for i, d in enumerate(drafts) if d.key is not None and d.key in keys}
     worded = {i: d for i, d in enumerate(drafts) if i not in by_key and d.kind is not Kind.EPISODE}
-    same = _find_same_words(ctx, list(worded.values()), namespace, besides)
-    return by_key, {i: same[_words(d)] for i, d in worded.items() if _words(d) in same}
+    near, vector = None, vectors[0] if len(drafts) == len(worded) == 1 else None
+    if vector is not None:
+        ids, near = ctx.store.known_and_near(namespace, worded[0].text, vector, NEAREST)
+    else:
+        ids = ctx.store.ids_of_texts(namespace, [d.text for d in worded.values()]) if worded else []
+    same = _by_words(ctx.store.get(namespace, ids), besides) if ids else {}
+    return by_key, {i: same[_words(d)] for i, d in worded.items() if _words(d) in same}, near
 
 
 def _duplicates(drafts: Sequence[Draft], existing: Mapping[int, str]) -> dict[int, int]:
@@ -326,11 +335,10 @@ def _words(draft: Draft) -> Words:
     return draft.kind, same_words(draft.text), draft.session, draft.task, draft.speaker
 
 
-def _find_same_words(ctx: Context, drafts: Sequence[Draft], namespace: str, besides: str) -> dict[Words, str]:
-    """Return the memories, the oldest of each, that have the words of these drafts."""
+def _by_words(records: Sequence[Record], besides: str) -> dict[Words, str]:
+    """Return words -> the first of some memories, oldest first, that has them."""
     found: dict[Words, str] = {}
-    ids = ctx.store.ids_of_texts(namespace, [d.text for d in drafts]) if drafts else []
-    for record in ctx.store.get(namespace, ids):
+    for record in records:
         if record.state.status in (Status.ACTIVE, Status.ARCHIVED) and record.id != besides:
             c = record.content
             words = record.state.kind, same_words(c.text), c.session, c.task, c.speaker

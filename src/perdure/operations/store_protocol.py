@@ -28,7 +28,7 @@ from perdure.records.store_rows import (
     Waiting,
 )
 from perdure.records.transfer import Cursor, Line
-from perdure.records.vector import Space, Vector
+from perdure.records.vector import Neighbours, Space, Vector
 
 Pairs = tuple[tuple[Instant, int], ...]  # (instant, times), oldest first
 
@@ -131,7 +131,6 @@ class Store(Protocol):
 
     def leases(self, now: Instant) -> list[Lease]:
         """Return the leases of all namespaces that hold at an instant."""
-        ...
 
     def release_lease(self, lease: Lease) -> None:
         """Give a namespace back; no effect if another has taken it."""
@@ -175,6 +174,9 @@ class Store(Protocol):
 
     def ids_of_texts(self, namespace: str, texts: Sequence[str]) -> list[str]:
         """Return memories whose text is one of these, up to case and white space, oldest first."""
+
+    def known_and_near(self, namespace: str, text: str, vector: Vector, limit: int) -> tuple[list[str], Neighbours]:
+        """Return what ``ids_of_texts`` and ``nearest`` return for one memory, read at once."""
 
     def ids_of_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
         """Return idempotency key -> memory id, for those keys that were used."""
@@ -274,7 +276,6 @@ class Store(Protocol):
 
     def count_changes(self, namespace: str | None, since: Instant, operation: str | None = None) -> int:
         """Return how many changes the journal has taken in since an instant, by operations of a name if it is given."""
-        ...
 
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         """Return (what became of memories, 1 if they show less, 1 if since ``day``, count) by the newest lines."""
@@ -360,7 +361,6 @@ class Store(Protocol):
 
     def journal_bytes(self, namespace: str) -> int:
         """Return how many characters the lines of a journal have; all of them are read."""
-        ...
 
     def recalls(self, namespace: str, limit: int) -> list[tuple[str, Instant, str, tuple[str, ...]]]:
         """Return past recalls, newest first: (id, instant, query, ids of the hits)."""
@@ -370,11 +370,14 @@ class Store(Protocol):
     def search(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
         """Return the candidates for a query that pass the filters."""
 
-    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
-        """Return, for each vector, (id, cosine) of the nearest active memories, nearest first."""
+    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[Neighbours]:
+        """Return, for each vector, the nearest active memories."""
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector for those memories that have one in the active space."""
+
+    def get_with_vectors(self, namespace: str, ids: Sequence[str]) -> tuple[list[Record], dict[str, Vector]]:
+        """Return what ``get`` and ``vectors`` return, read at once."""
 
     def space(self) -> Space | None:
         """Return the embedding space that searches use, None before the first vector."""

@@ -156,11 +156,31 @@ def records(session: Session, namespace: str, ids: Sequence[str], kept: KeptAcce
             return []
         half = len(ids) // 2
         return [*records(session, namespace, ids[:half], kept), *records(session, namespace, ids[half:], kept)]
-    found = {r.id: r for r in _readable(namespace, rows)}
     pending = _pairs(access_rows)
     if kept is not None:
         kept.keep(pending)
         pending |= cached
+    return _in_order(namespace, ids, rows, pending)
+
+
+def records_with_vectors(
+    session: Session, namespace: str, ids: Sequence[str]
+) -> tuple[list[Record], dict[str, Vector]]:
+    """Return what ``records`` and ``vectors`` return, read at once."""
+    asked = {"ids": list(ids)}
+    try:
+        rows, access_rows, stored, space = session.several(
+            ("records", asked), ("accesses", {**asked, "until": ALWAYS}), ("vectors_of", asked), ("active_space", {})
+        )
+    except UnicodeDecodeError:  # which of the texts is none is found by reading records alone
+        return records(session, namespace, ids), vectors(session, namespace, ids)
+    return _in_order(namespace, ids, rows, _pairs(access_rows)), _unit_vectors(namespace, stored, space)
+
+
+def _in_order(
+    namespace: str, ids: Sequence[str], rows: Iterable[Sequence[Any]], pending: Mapping[str, Pairs]
+) -> list[Record]:
+    found = {r.id: r for r in _readable(namespace, rows)}
     return [_with_accesses(found[i], pending.get(i, ())) for i in ids if i in found]
 
 
@@ -267,10 +287,13 @@ def images(session: Session, namespace: str, ids: Sequence[str]) -> dict[str, di
 
 def vectors(session: Session, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
     """Return id -> unit vector for those memories that have one in the active space."""
-    result: dict[str, Vector] = {}
     if not ids:
-        return result
-    stored, space = session.several(("vectors_of", {"ids": list(ids)}), ("active_space", {}))
+        return {}
+    return _unit_vectors(namespace, *session.several(("vectors_of", {"ids": list(ids)}), ("active_space", {})))
+
+
+def _unit_vectors(namespace: str, stored: Iterable[Sequence[Any]], space: Sequence[Sequence[Any]]) -> dict[str, Vector]:
+    result: dict[str, Vector] = {}
     for identity, data in stored:
         if len(data) != Space(*space[0][1:]).dimensions or not any(data):
             warn_of_vectors(namespace, [identity])

@@ -16,7 +16,7 @@ from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
 from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, UpkeepState, Usage, Waiting
-from perdure.records.vector import Space, Vector
+from perdure.records.vector import Neighbours, Space, Vector
 from perdure.stores import reading
 from perdure.stores.packing import unpacked
 from perdure.stores.reading import Pairs, SqlDocuments
@@ -329,6 +329,16 @@ class SqlStore(ABC):
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         return self._read_once(namespace, lambda s: reading.vectors(s, namespace, ids)) if ids else {}
+
+    def get_with_vectors(self, namespace: str, ids: Sequence[str]) -> tuple[list[Record], dict[str, Vector]]:
+        return self.get(namespace, ids), self.vectors(namespace, ids)
+
+    @abstractmethod
+    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[Neighbours]:
+        """Return what ``Store.nearest`` returns."""
+
+    def known_and_near(self, namespace: str, text: str, vector: Vector, limit: int) -> tuple[list[str], Neighbours]:
+        return self.ids_of_texts(namespace, [text]), self.nearest(namespace, [vector], limit)[0]
 
     def space(self) -> Space | None:
         found = self._global("active_space")

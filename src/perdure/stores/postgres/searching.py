@@ -16,9 +16,10 @@ from perdure.formulas.fusion import idf
 from perdure.records.errors import REPAIR, StoreDamaged
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.vector import Vector
+from perdure.records.vector import Neighbours, Vector
 from perdure.stores.postgres.inserting import SPAN, term_of
 from perdure.stores.postgres.session import PostgresSession
+from perdure.stores.rows import content_digest
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search, searchable_texts
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import MOST_SPELLINGS, Stemmer, Term, worth_searching
@@ -176,17 +177,19 @@ class PostgresSearch(Search):
         return {row[0]: float(row[7]) for row in rows}
 
     def nearest(
-        self, vectors: Sequence[Vector], limit: int, statistics: SearchStatistics
-    ) -> tuple[list[list[tuple[str, float]]], SearchStatistics]:
+        self, vectors: Sequence[Vector], limit: int, statistics: SearchStatistics, texts: Sequence[str] = ()
+    ) -> tuple[list[str], list[Neighbours], SearchStatistics]:
         """Return (id, cosine) of the nearest visible memories of each vector, nearest first, and the statistics.
 
-        ``limit`` is for each. Where the ``statistics``, as they last were, still hold, everything is one round trip.
+        Before them the memories that have one of some texts. ``limit`` is for each vector. Where the ``statistics``,
+        as they last were, still hold, everything is one round trip.
         """
         queries = [_text(np.frombuffer(vector, "<f4")) for vector in vectors]
         wide, self.statistics = max(50, 10 * limit), statistics
         while True:
             with self.postgres.together():
                 now = self.postgres.run("search_statistics")
+                known = self.postgres.run("find_digests", digests=list(map(content_digest, texts))) if texts else None
                 cursors = [self._ask(query, wide, limit) for query in queries] if self.has_vectors() else []
             before, self.statistics = self.statistics, SearchStatistics.of(now.fetchall())
             if self.statistics.like(before) and self.has_vectors() == bool(cursors):
@@ -196,7 +199,8 @@ class PostgresSearch(Search):
             self._query = query
             rows = self._enough(cursor.fetchall(), Filters(), wide, limit)
             found.append([(row[1], float(row[7])) for row in rows])
-        return found or [[] for _ in vectors], self.statistics
+        ids = [identity for (identity,) in known.fetchall()] if known is not None else []
+        return ids, found or [[] for _ in vectors], self.statistics
 
     def _ask(self, query: str, wide: int, limit: int) -> Cursor:
         self._query = query

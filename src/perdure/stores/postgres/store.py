@@ -18,11 +18,12 @@ from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
 from perdure.records.errors import DiskFull, IncompleteWarning, StoreDamaged, StoreReadOnly
 from perdure.records.instant import Instant
+from perdure.records.memory import Record
 from perdure.records.plan import Plan, Row, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
-from perdure.records.vector import Vector
+from perdure.records.vector import Neighbours, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
 from perdure.stores.plans import SqlTransactionView
@@ -172,24 +173,34 @@ class PostgresStore(SqlStore):
     def _pool_of(self, session: PostgresSession) -> Callable[[Query, Filters, RecallPolicy], Pool]:
         return lambda query, filters, policy: PostgresSearch(session, policy, self._stemmer).pool(query, filters)
 
-    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
-        if not vectors:
-            return []
+    def get_with_vectors(self, namespace: str, ids: Sequence[str]) -> tuple[list[Record], dict[str, Vector]]:
+        return self._read_once(namespace, lambda s: reading.records_with_vectors(s, namespace, ids))
+
+    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[Neighbours]:
+        return self._nearest(namespace, vectors, limit)[1] if vectors else []
+
+    def known_and_near(self, namespace: str, text: str, vector: Vector, limit: int) -> tuple[list[str], Neighbours]:
+        known, (near,) = self._nearest(namespace, [vector], limit, [text])
+        return known, near
+
+    def _nearest(
+        self, namespace: str, vectors: Sequence[Vector], limit: int, texts: Sequence[str] = ()
+    ) -> tuple[list[str], list[Neighbours]]:
         statistics = self._statistics.get(namespace, SearchStatistics())
         try:
-            found, now = self._server.read(
+            known, found, now = self._server.read(
                 namespace,
-                lambda s: PostgresSearch(s, RecallPolicy(), self._stemmer).nearest(vectors, limit, statistics),
+                lambda s: PostgresSearch(s, RecallPolicy(), self._stemmer).nearest(vectors, limit, statistics, texts),
                 once=True,
             )
         except StoreDamaged:
             if not self._warn_of_vectors(namespace):
                 raise
-            return [[] for _ in vectors]
+            return self.ids_of_texts(namespace, texts) if texts else [], [[] for _ in vectors]
         if len(self._statistics) > _MOST_CACHED:
             self._statistics = {}
         self._statistics[namespace] = now
-        return found
+        return known, found
 
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         try:

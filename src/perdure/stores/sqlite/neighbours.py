@@ -14,7 +14,7 @@ from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.statements import Session
 
 _CELLS_ABOVE: Final = RecallPolicy().cells_above
-FEWEST: Final = 50  # memories whose whole vectors are compared with each
+FEWEST: Final = 200  # memories whose whole vectors are compared with each: of fewer all, as on a server
 _TOGETHER: Final = 512  # vectors
 
 
