@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from perdure.records.damage import RepairSources
 from perdure.records.deadline import unlimited
-from perdure.records.errors import NotAllowed, SpaceMismatch
+from perdure.records.errors import SpaceMismatch
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, searchable
@@ -348,13 +348,7 @@ class SqlStore(ABC):
         if self.space() != space:
             self._admin(lambda s: _add_space(s, space, activate=activate))
 
-    def prepare_space(self, space: Space, *, to_search: bool = False) -> None:
-        if to_search and self.prefix and self.space() not in (None, space):
-            raise NotAllowed(
-                f"This would change the vectors of the whole server, not only those below {self.prefix!r}.",
-                remedy="Open it with the embedder that the server's vectors are from; the server's operator changes "
-                "that with `perdure reembed` and the address without namespace_prefix.",
-            )
+    def prepare_space(self, space: Space, *, to_search: bool = False) -> None:  # noqa: ARG002  # a server's part refuses it
         self._admin(lambda s: _prepare_space(s, space))
 
     def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:

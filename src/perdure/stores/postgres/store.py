@@ -16,14 +16,14 @@ from psycopg.errors import UniqueViolation
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
-from perdure.records.errors import DiskFull, IncompleteWarning, StoreDamaged, StoreReadOnly
+from perdure.records.errors import DiskFull, IncompleteWarning, NotAllowed, StoreDamaged, StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.memory import Record
 from perdure.records.plan import Plan, Row, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
-from perdure.records.vector import Neighbours, Vector
+from perdure.records.vector import Neighbours, Space, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
 from perdure.stores.plans import SqlTransactionView
@@ -201,6 +201,15 @@ class PostgresStore(SqlStore):
             self._statistics = {}
         self._statistics[namespace] = now
         return known, found
+
+    def prepare_space(self, space: Space, *, to_search: bool = False) -> None:
+        if to_search and self.prefix and self.space() not in (None, space):
+            raise NotAllowed(
+                f"This would change the vectors of the whole server, not only those below {self.prefix!r}.",
+                remedy="Open it with the embedder that the server's vectors are from; the server's operator changes "
+                "that with `perdure reembed` and the address without namespace_prefix.",
+            )
+        super().prepare_space(space)
 
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         try:
