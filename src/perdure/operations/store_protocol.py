@@ -390,7 +390,7 @@ class Store(Protocol):
         """
 
     def prepare_space(self, space: Space, *, to_search: bool = False) -> None:
-        """Make a space known, to be filled beside the active one; a part of a server refuses one that is ``to_search``."""
+        """Make a space known, to be filled beside the active one; part of a server refuses what is ``to_search``."""
 
     def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
         """Return the next memories without a vector in a space: (row, id, searchable text); ``after`` is a row."""
