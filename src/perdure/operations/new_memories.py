@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, SpaceMismatch
 from perdure.records.memory import Draft, Record, searchable
 from perdure.records.vector import Vector
-from perdure.rules.decisions import Decisions
+from perdure.rules.decisions import Decisions, faded
 from perdure.rules.insertion import NEAREST, PreparedDraft, earlier_in_batch, initial_states, insertions, new_record
 
 _MOST_NEIGHBOURS: Final = 200  # looked at for uniqueness: the five nearest that stay are among them unless hundreds go
@@ -66,11 +66,12 @@ def prepare(
     names = [ctx.ids(decisions.now) for _ in drafts] if ids is None else ids
     found = make_vectors(ctx, drafts) if vectors is None else vectors
     inside = earlier_in_batch(names, found)
-    stored = _stored_neighbours(ctx, decisions.namespace, [v for v in found if v is not None], gone)
+    stored = iter(_stored_neighbours(ctx, decisions, [v for v in found if v is not None], gone))
     result = []
     for draft, identity, vector, earlier in zip(drafts, names, found, inside, strict=True):
-        near = sorted([*(next(stored) if vector is not None else []), *earlier], key=lambda pair: -pair[1])
-        result.append(PreparedDraft(identity, draft, vector, tuple(near[:NEAREST])))
+        near, hidden = next(stored) if vector is not None else ([], 0)
+        near = sorted([*near, *earlier], key=lambda pair: -pair[1])
+        result.append(PreparedDraft(identity, draft, vector, tuple(near[:NEAREST]), hidden))
     return result
 
 
@@ -83,9 +84,25 @@ def store_new(ctx: Context, decisions: Decisions, records: Sequence[Record], pre
 
 
 def _stored_neighbours(
-    ctx: Context, namespace: str, vectors: Sequence[Vector], gone: Collection[str]
-) -> Iterator[list[tuple[str, float]]]:
-    """Yield the (id, cosine) of the nearest stored memories of each vector, nearest first."""
-    most = min(_MOST_NEIGHBOURS, NEAREST + len(gone))
-    for near in ctx.store.nearest(namespace, vectors, most) if vectors else ():
-        yield [pair for pair in near if pair[0] not in gone][:NEAREST]
+    ctx: Context, decisions: Decisions, vectors: Sequence[Vector], gone: Collection[str]
+) -> list[tuple[list[tuple[str, float]], int]]:
+    """Return, for each vector, the (id, cosine) of the nearest stored memories, nearest first, and how many were not.
+
+    Those are as near, and the next sweep hides them: a sweep before this operation would have.
+    """
+    left, asked = frozenset[str](), frozenset[str]()
+    while True:
+        most = min(_MOST_NEIGHBOURS, NEAREST + len(gone) + len(left))
+        found = ctx.store.nearest(decisions.namespace, vectors, most) if vectors else []
+        due = {i for near in found for i, _, at in near if at is not None and at <= decisions.now} - asked
+        more = _faded(ctx, decisions, sorted(due)) if due else due
+        left, asked = left | more, asked | due
+        if not more or most == _MOST_NEIGHBOURS:
+            break
+    stay = [[(i, cosine) for i, cosine, _ in near if i not in left and i not in gone][:NEAREST] for near in found]
+    return [(near, sum(i in left for i, *_ in every)) for near, every in zip(stay, found, strict=True)]
+
+
+def _faded(ctx: Context, decisions: Decisions, ids: Sequence[str]) -> frozenset[str]:
+    states = {i: state for i, (state, _) in ctx.store.states(decisions.namespace, ids).items()}
+    return faded(states, ctx.store.accesses(decisions.namespace, ids, decisions.now), ctx.policy, decisions.now)

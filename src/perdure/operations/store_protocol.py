@@ -17,6 +17,7 @@ from perdure.records.report import Entry, Operation
 from perdure.records.store_rows import (
     ImportanceRow,
     Lease,
+    Neighbour,
     Purged,
     StoreHealth,
     StoreSize,
@@ -370,8 +371,8 @@ class Store(Protocol):
     def search(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
         """Return the candidates for a query that pass the filters."""
 
-    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
-        """Return, for each vector, (id, cosine) of the nearest active memories, nearest first."""
+    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[Neighbour]]:
+        """Return, for each vector, the nearest active memories, nearest first."""
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector for those memories that have one in the active space."""

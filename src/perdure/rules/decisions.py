@@ -30,6 +30,20 @@ def settle(
     return replay(states, accesses, now, unshortened, shut=True)
 
 
+def has_faded(settled: State) -> bool:
+    """Whether a memory, as settled, has fallen due to be hidden since it was stored; no gate was asked."""
+    # What was due when it was stored, such as old notes of an import, stays until a sweep has seen it.
+    return settled.held and settled.due_ms is not None and settled.due_ms > settled.recorded_ms
+
+
+def faded(
+    states: Mapping[str, State], accesses: Mapping[str, Accesses], policy: Policy, now: Instant
+) -> frozenset[str]:
+    """Return the memories in view that a sweep of this instant would hide, as far as no gate has held them back."""
+    due = {i: s for i, s in states.items() if not s.held and s.due_ms is not None and s.due_ms <= now}
+    return frozenset(t.id for t in settle(due, accesses, policy, now) if has_faded(t.after))
+
+
 class Decisions:
     """What one operation decides about memories of one namespace, and the plan that it makes.
 

@@ -16,6 +16,7 @@ from perdure.formulas.fusion import idf
 from perdure.records.errors import REPAIR, StoreDamaged
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
+from perdure.records.store_rows import Neighbour
 from perdure.records.vector import Vector
 from perdure.stores.postgres.inserting import SPAN, term_of
 from perdure.stores.postgres.session import PostgresSession
@@ -177,8 +178,8 @@ class PostgresSearch(Search):
 
     def nearest(
         self, vectors: Sequence[Vector], limit: int, statistics: SearchStatistics
-    ) -> tuple[list[list[tuple[str, float]]], SearchStatistics]:
-        """Return (id, cosine) of the nearest visible memories of each vector, nearest first, and the statistics.
+    ) -> tuple[list[list[Neighbour]], SearchStatistics]:
+        """Return the nearest visible memories of each vector, nearest first, and the statistics.
 
         ``limit`` is for each. Where the ``statistics``, as they last were, still hold, everything is one round trip.
         """
@@ -195,7 +196,7 @@ class PostgresSearch(Search):
         for query, cursor in zip(queries, cursors, strict=False):
             self._query = query
             rows = self._enough(cursor.fetchall(), Filters(), wide, limit)
-            found.append([(row[1], float(row[7])) for row in rows])
+            found.append([(row[1], float(row[7]), row[8]) for row in rows])
         return found or [[] for _ in vectors], self.statistics
 
     def _ask(self, query: str, wide: int, limit: int) -> Cursor:

@@ -21,7 +21,7 @@ from perdure.records.instant import Instant
 from perdure.records.plan import Plan, Row, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
+from perdure.records.store_rows import Lease, Neighbour, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
 from perdure.records.vector import Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
@@ -172,7 +172,7 @@ class PostgresStore(SqlStore):
     def _pool_of(self, session: PostgresSession) -> Callable[[Query, Filters, RecallPolicy], Pool]:
         return lambda query, filters, policy: PostgresSearch(session, policy, self._stemmer).pool(query, filters)
 
-    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
+    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[Neighbour]]:
         if not vectors:
             return []
         statistics = self._statistics.get(namespace, SearchStatistics())
