@@ -8,11 +8,13 @@ from typing import Final
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, SpaceMismatch
 from perdure.records.memory import Draft, Record, searchable
+from perdure.records.store_rows import Neighbour
 from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions, faded
 from perdure.rules.insertion import NEAREST, PreparedDraft, earlier_in_batch, initial_states, insertions, new_record
 
 _MOST_NEIGHBOURS: Final = 200  # looked at for uniqueness: the five nearest that stay are among them unless hundreds go
+_WIDER: Final = 25  # looked at where some of the five nearest are due to be hidden
 
 
 def make_vectors(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
@@ -86,21 +88,23 @@ def store_new(ctx: Context, decisions: Decisions, records: Sequence[Record], pre
 def _stored_neighbours(
     ctx: Context, decisions: Decisions, vectors: Sequence[Vector], gone: Collection[str]
 ) -> list[tuple[list[tuple[str, float]], int]]:
-    """Return, for each vector, the (id, cosine) of the nearest stored memories, nearest first, and how many were not.
+    """Return, for each vector, the (id, cosine) of the nearest stored memories, and how many as near do not count.
 
-    Those are as near, and the next sweep hides them: a sweep before this operation would have.
+    Those the next sweep hides: a sweep before this operation would have.
     """
-    left, asked = frozenset[str](), frozenset[str]()
-    while True:
-        most = min(_MOST_NEIGHBOURS, NEAREST + len(gone) + len(left))
-        found = ctx.store.nearest(decisions.namespace, vectors, most) if vectors else []
-        due = {i for near in found for i, _, at in near if at is not None and at <= decisions.now} - asked
-        more = _faded(ctx, decisions, sorted(due)) if due else due
-        left, asked = left | more, asked | due
-        if not more or most == _MOST_NEIGHBOURS:
+    left, found = frozenset[str](), list[list[Neighbour]]()
+    for most in (NEAREST, _WIDER) if vectors else ():
+        found = ctx.store.nearest(decisions.namespace, vectors, min(_MOST_NEIGHBOURS, most + len(gone)))
+        due = {i for near in found for i, _, at in near if at is not None and at <= decisions.now}
+        left = _faded(ctx, decisions, sorted(due)) if due else left
+        if not left:
             break
-    stay = [[(i, cosine) for i, cosine, _ in near if i not in left and i not in gone][:NEAREST] for near in found]
-    return [(near, sum(i in left for i, *_ in every)) for near, every in zip(stay, found, strict=True)]
+    result = []
+    for every in found:
+        near = [(i, cosine) for i, cosine, _ in every if i not in left and i not in gone][:NEAREST]
+        least = near[-1][1] if near else -1.0
+        result.append((near, sum(i in left and cosine >= least for i, cosine, _ in every)))
+    return result
 
 
 def _faded(ctx: Context, decisions: Decisions, ids: Sequence[str]) -> frozenset[str]:
