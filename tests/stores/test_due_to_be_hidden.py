@@ -37,7 +37,12 @@ def swept_and_not(forgetful, clock):
 
 
 @pytest.mark.behaviour("LV10")
-def test_a_new_memory_is_worth_as_much_before_the_sweep_as_after_it(swept_and_not):
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_new_memory_is_worth_as_much_before_the_sweep_as_after_it(swept_and_not, clock, asked):
+    """Also where somebody was answered by what was due: it is hidden as of the instant at which it fell due."""
+    for memory in swept_and_not if asked else ():
+        memory.recall(OLD)
+        clock.passes(seconds=5)
     swept, late = (memory.remember(NEW).memory for memory in swept_and_not)
     assert (late.value, late.state.due_ms) == (swept.value, swept.state.due_ms)
     assert "not counted: 1 near it, due to be hidden" in swept_and_not[1].why(late.id).history[0].because
@@ -66,10 +71,11 @@ def test_what_was_due_when_it_was_stored_counts_until_a_sweep_so_that_an_import_
     "say",
     [
         lambda memory: memory.remember(OLD, importance=0.1),
+        lambda memory: (memory.recall(OLD), memory.remember(OLD, importance=0.1)),
         lambda memory: memory.extract(OLD, namespace="default"),
         lambda memory: memory.extract(OLD.replace(" in May", ", May"), namespace="default", dedup_threshold=0.7),
     ],
-    ids=["remembered", "extracted", "extracted in other words"],
+    ids=["remembered", "remembered where it was found", "extracted", "extracted in other words"],
 )
 def test_what_is_said_again_before_the_sweep_stays(swept_and_not, clock, say):
     ends = []
@@ -78,6 +84,6 @@ def test_what_is_said_again_before_the_sweep_stays(swept_and_not, clock, say):
     clock.passes(hours=1)
     for memory in swept_and_not:
         memory.sweep()
-        ends.append([(m.content, m.status, m.importance, m.value) for m in memory.list()])
+        ends.append([(m.content, m.status) for m in memory.list()])
     assert len(ends[0]) == 1
     assert ends[1] == ends[0]

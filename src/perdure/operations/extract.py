@@ -146,7 +146,8 @@ def _find_known(
     near = [next(neighbours) if v is not None else [] for v in vectors]
     ids = sorted({*duplicates, *(i for pairs in near for i, *_ in pairs)})
     read = {r.id: r for r in ctx.store.get(place.namespace, ids) if r.state.status is Status.ACTIVE}
-    states, accesses = {i: r.state for i, r in read.items()}, {i: r.accesses for i, r in read.items()}
+    states = {i: r.state for i, r in read.items() if not r.state.held}
+    accesses = {i: r.accesses for i, r in read.items()}
     gone = faded(states, accesses, ctx.policy, ctx.clock())
     visible = {i: r for i, r in read.items() if i not in gone and r.state.kind is not Kind.EPISODE and place.sees(r)}
     words = {same_words(visible[i].content.text) for i in duplicates if i in visible}

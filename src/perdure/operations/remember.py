@@ -17,7 +17,7 @@ from perdure.records.memory import Draft, Kind, MemoryItem, Status
 from perdure.records.outcome import GivenClaim, HandedClaims, Outcome, operations_of
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
-from perdure.rules.decisions import Decisions, has_faded
+from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.repeated_words import decide_merge, is_same_text, merge_drafts
@@ -282,7 +282,7 @@ def _admit(ctx: Context, decisions: Decisions, ids: Iterable[str]) -> None:
 def _show_again(decisions: Decisions, identity: str) -> None:
     """Decide that a memory that is remembered again stays in view, where it is archived or the next sweep hides it."""
     state = decisions.states[identity]
-    if state.status is Status.ARCHIVED or has_faded(state):
+    if state.status is Status.ARCHIVED or decisions.has_faded(identity):
         back = unarchive(state, decisions.policy, decisions.now)
         decisions.change(identity, back, "restored", "remembered again: age counts from now")
 
