@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, SpaceMismatch
-from perdure.records.memory import Draft, Record, searchable
+from perdure.records.memory import Draft, Record, Shelf, searchable
 from perdure.records.store_rows import Neighbour
 from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions, faded
@@ -108,5 +108,11 @@ def _stored_neighbours(
 
 
 def _faded(ctx: Context, decisions: Decisions, ids: Sequence[str]) -> frozenset[str]:
-    states = {i: state for i, (state, _) in ctx.store.states(decisions.namespace, ids).items()}
-    return faded(states, ctx.store.accesses(decisions.namespace, ids, decisions.now), ctx.policy, decisions.now)
+    place, now = decisions.namespace, decisions.now
+    states = {i: state for i, (state, _) in ctx.store.states(place, ids).items()}
+    found = faded(states, ctx.store.accesses(place, ids, now), ctx.policy, now)
+    if not found or not ctx.policy.gates.canaries:
+        return found
+    # The recall gate is likely to hold back what has helped.
+    outcomes = ctx.store.documents.find(place, Shelf.OUTCOME, sorted(found))
+    return found - {document.id for document in outcomes if document.data.get("outcome") == "helpful"}
