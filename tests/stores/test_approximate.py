@@ -64,7 +64,7 @@ def filled(path, given):
 
 
 def found(raw_store, given, namespace, row, limit=10):
-    return [i for i, _ in raw_store.nearest(namespace, [given.rows[row].tobytes()], limit)[0]]
+    return [i for i, *_ in raw_store.nearest(namespace, [given.rows[row].tobytes()], limit)[0]]
 
 
 def exact_tens(raw_store, given, asked):

@@ -119,8 +119,8 @@ class Following(RuleBasedStateMachine):
                 answers.append(sorted((h.memory.id, round(h.score, 6)) for h in hits))
             vector = embedder.embed([query], purpose="query")[0]
             near = store.nearest("default", [vector], 100)[0] if store.space() else []
-            answers.append(sorted((i, round(c, 5)) for i, c in near))
-            assert {i for i, _ in near} <= {m.id for m in everything(memory)}
+            answers.append(sorted((i, round(c, 5)) for i, c, _ in near))
+            assert {i for i, *_ in near} <= {m.id for m in everything(memory)}
         return answers
 
     def teardown(self):
@@ -219,7 +219,7 @@ def many():
 def nearest(memory, texts, limit=10):
     store, embedder = memory._context.store, memory._context.embedder
     vectors = embedder.embed(texts, purpose="query")
-    return [[i for i, _ in near] for near in store.nearest("default", vectors, limit)]
+    return [[i for i, *_ in near] for near in store.nearest("default", vectors, limit)]
 
 
 def packed(path):

@@ -303,6 +303,6 @@ def test_a_new_model_reads_the_whole_text_not_the_summary(opening, raw_store):
     richer = opening(embedder=HashEmbedder())
     richer.reembed()
     vector = HashEmbedder().embed([LONG], purpose="query")[0]
-    ((identity, cosine),) = raw_store.nearest("default", [vector], 1)[0]
+    ((identity, cosine, _),) = raw_store.nearest("default", [vector], 1)[0]
     assert identity == one.id
     assert cosine == pytest.approx(1.0, abs=0.01)

@@ -46,7 +46,7 @@ def test_neighbours_and_duplicates_are_sought_at_home(opening, raw_store):
     assert twin.memory.state.uniqueness == 1.0
     assert memory.why(twin.id).links == ()
     vector = HashEmbedder().embed(["alpha beta gamma"], purpose="query")[0]
-    assert [i for i, _ in raw_store.nearest("b", [vector], 10)[0]] == [twin.id]
+    assert [i for i, *_ in raw_store.nearest("b", [vector], 10)[0]] == [twin.id]
     assert raw_store.nearest("c", [vector], 10) == [[]]
     same = memory.remember("alpha beta gamma", namespace="b")
     assert [other for _, other, _ in memory.why(same.id).links] == [twin.id]

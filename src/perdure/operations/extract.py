@@ -19,6 +19,7 @@ from perdure.records.outcome import operations_of
 from perdure.records.report import ExtractedMemory, ExtractResult
 from perdure.records.vector import Vector
 from perdure.rules import extraction_prompt as verifying
+from perdure.rules.decisions import faded
 from perdure.rules.pattern_extraction import NoteCandidate, find_candidates
 from perdure.rules.redaction import redact
 from perdure.rules.restatement import KnownText, restates
@@ -144,19 +145,19 @@ def _find_known(
     own = [v for v in vectors if v is not None]
     neighbours = iter(ctx.store.nearest(place.namespace, own, NEAREST) if own else ())
     near = [next(neighbours) if v is not None else [] for v in vectors]
-    ids = sorted({*duplicates, *(i for pairs in near for i, _ in pairs)})
-    visible = {
-        r.id: r
-        for r in ctx.store.get(place.namespace, ids)
-        if r.state.status is Status.ACTIVE and r.state.kind is not Kind.EPISODE and place.sees(r)
-    }
+    ids = sorted({*duplicates, *(i for pairs in near for i, *_ in pairs)})
+    read = {r.id: r for r in ctx.store.get(place.namespace, ids) if r.state.status is Status.ACTIVE}
+    states = {i: r.state for i, r in read.items() if not r.state.held}
+    accesses = {i: r.accesses for i, r in read.items()}
+    gone = faded(states, accesses, ctx.policy, ctx.clock())
+    visible = {i: r for i, r in read.items() if i not in gone and r.state.kind is not Kind.EPISODE and place.sees(r)}
     words = {same_words(visible[i].content.text) for i in duplicates if i in visible}
     weight = ctx.policy.consolidate.content_weight
     repeats: dict[int, bool] = {}
     new: list[KnownText] = []
     for i in sorted(range(len(drafts)), key=lambda i: (-drafts[i].confidence, i)):
         text = drafts[i].text
-        stored = [KnownText(visible[k].content.text, cosine=c) for k, c in near[i] if k in visible]
+        stored = [KnownText(visible[k].content.text, cosine=c) for k, c, _ in near[i] if k in visible]
         same = same_words(text) in words
         repeats[i] = same or restates(text, vectors[i], [*stored, *new], threshold, weight)
         if not repeats[i]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, SpaceMismatch
-from perdure.records.memory import Draft, Record, searchable
-from perdure.records.vector import Neighbours, Vector
-from perdure.rules.decisions import Decisions
+from perdure.records.memory import Draft, Record, Shelf, searchable
+from perdure.records.store_rows import Neighbours
+from perdure.records.vector import Vector
+from perdure.rules.decisions import Decisions, faded
 from perdure.rules.insertion import NEAREST, PreparedDraft, earlier_in_batch, initial_states, insertions, new_record
 
 _MOST_NEIGHBOURS: Final = 200  # looked at for uniqueness: the five nearest that stay are among them unless hundreds go
+_WIDER: Final = 25  # looked at where some of the five nearest are due to be hidden
 
 
 def make_vectors(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
@@ -69,11 +71,12 @@ def prepare(
     found = make_vectors(ctx, drafts) if vectors is None else vectors
     inside = earlier_in_batch(names, found)
     own = [vector for vector in found if vector is not None]
-    stored = iter([near]) if near is not None else _stored_neighbours(ctx, decisions.namespace, own, gone)
+    stored = iter(_stored_neighbours(ctx, decisions, own, gone, near))
     result = []
     for draft, identity, vector, earlier in zip(drafts, names, found, inside, strict=True):
-        nearest = sorted([*(next(stored) if vector is not None else []), *earlier], key=lambda pair: -pair[1])
-        result.append(PreparedDraft(identity, draft, vector, tuple(nearest[:NEAREST])))
+        before, hidden = next(stored) if vector is not None else ([], 0)
+        nearest = sorted([*before, *earlier], key=lambda pair: -pair[1])
+        result.append(PreparedDraft(identity, draft, vector, tuple(nearest[:NEAREST]), hidden))
     return result
 
 
@@ -86,9 +89,37 @@ def store_new(ctx: Context, decisions: Decisions, records: Sequence[Record], pre
 
 
 def _stored_neighbours(
-    ctx: Context, namespace: str, vectors: Sequence[Vector], gone: Collection[str]
-) -> Iterator[Neighbours]:
-    """Yield the nearest stored memories of each vector."""
-    most = min(_MOST_NEIGHBOURS, NEAREST + len(gone))
-    for near in ctx.store.nearest(namespace, vectors, most) if vectors else ():
-        yield [pair for pair in near if pair[0] not in gone][:NEAREST]
+    ctx: Context, decisions: Decisions, vectors: Sequence[Vector], gone: Collection[str], near: Neighbours | None
+) -> list[tuple[list[tuple[str, float]], int]]:
+    """Return, for each vector, the (id, cosine) of the nearest stored memories, and how many as near do not count.
+
+    Those the next sweep hides: a sweep before this operation would have. ``near`` are the nearest of a single vector,
+    where they were read already and none is ``gone``.
+    """
+    left, found = frozenset[str](), list[Neighbours]()
+    for most in (NEAREST, _WIDER) if vectors else ():
+        if most == NEAREST and near is not None:
+            found = [near]
+        else:
+            found = ctx.store.nearest(decisions.namespace, vectors, min(_MOST_NEIGHBOURS, most + len(gone)))
+        due = {i for near in found for i, _, at in near if at is not None and at <= decisions.now}
+        left = _faded(ctx, decisions, sorted(due)) if due else left
+        if not left:
+            break
+    result = []
+    for every in found:
+        stay = [(i, cosine) for i, cosine, _ in every if i not in left and i not in gone][:NEAREST]
+        least = stay[-1][1] if stay else -1.0
+        result.append((stay, sum(i in left and cosine >= least for i, cosine, _ in every)))
+    return result
+
+
+def _faded(ctx: Context, decisions: Decisions, ids: Sequence[str]) -> frozenset[str]:
+    place, now = decisions.namespace, decisions.now
+    states = {i: state for i, (state, _) in ctx.store.states(place, ids).items()}
+    found = faded(states, ctx.store.accesses(place, ids, now), ctx.policy, now)
+    if not found or not ctx.policy.gates.canaries:
+        return found
+    # The recall gate is likely to hold back what has helped.
+    outcomes = ctx.store.documents.find(place, Shelf.OUTCOME, sorted(found))
+    return found - {document.id for document in outcomes if document.data.get("outcome") == "helpful"}

@@ -17,7 +17,8 @@ from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, Pe
 from perdure.records.memory import Draft, Kind, MemoryItem, Record, Status
 from perdure.records.outcome import GivenClaim, HandedClaims, Outcome, operations_of
 from perdure.records.policy import Policy
-from perdure.records.vector import Neighbours, Vector
+from perdure.records.store_rows import Neighbours
+from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import NEAREST
 from perdure.rules.lifecycle.signals import memory_items
@@ -282,9 +283,9 @@ def _admit(ctx: Context, decisions: Decisions, ids: Iterable[str]) -> None:
 
 
 def _show_again(decisions: Decisions, identity: str) -> None:
-    """Decide that an archived memory that is remembered again is shown again."""
+    """Decide that a memory that is remembered again stays in view, where it is archived or the next sweep hides it."""
     state = decisions.states[identity]
-    if state.status is Status.ARCHIVED:
+    if state.status is Status.ARCHIVED or decisions.has_faded(identity):
         back = unarchive(state, decisions.policy, decisions.now)
         decisions.change(identity, back, "restored", "remembered again: age counts from now")
 

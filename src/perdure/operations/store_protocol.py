@@ -17,6 +17,7 @@ from perdure.records.report import Entry, Operation
 from perdure.records.store_rows import (
     ImportanceRow,
     Lease,
+    Neighbours,
     Purged,
     StoreHealth,
     StoreSize,
@@ -28,7 +29,7 @@ from perdure.records.store_rows import (
     Waiting,
 )
 from perdure.records.transfer import Cursor, Line
-from perdure.records.vector import Neighbours, Space, Vector
+from perdure.records.vector import Space, Vector
 
 Pairs = tuple[tuple[Instant, int], ...]  # (instant, times), oldest first
 
@@ -371,7 +372,7 @@ class Store(Protocol):
         """Return the candidates for a query that pass the filters."""
 
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[Neighbours]:
-        """Return, for each vector, the nearest active memories."""
+        """Return, for each vector, the nearest active memories, nearest first."""
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector for those memories that have one in the active space."""

@@ -11,6 +11,9 @@ from perdure.records.memory import Record, Tier
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 
+Neighbours = list[tuple[str, float, Instant | None]]
+"""(id, cosine, when it next needs attention), nearest first; None where nothing is due or a gate holds it back."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:

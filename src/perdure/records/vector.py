@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 Vector = bytes  # float32 values, little endian; its length is four times the space's dimensions
-Neighbours = list[tuple[str, float]]  # (id, cosine), nearest first
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,21 @@ def settle(
     return replay(states, accesses, now, unshortened, shut=True)
 
 
+def faded(
+    states: Mapping[str, State], accesses: Mapping[str, Accesses], policy: Policy, now: Instant
+) -> frozenset[str]:
+    """Return the memories in view that a sweep of this instant would hide if no gate held them back.
+
+    What was due when it was stored, such as old notes of an import, is in view until a sweep has seen it.
+    """
+    due = {i: s for i, s in states.items() if s.due_ms is not None and s.due_ms <= now}
+    return frozenset(
+        t.id
+        for t in replay(due, accesses, now, policy)
+        if any(s.hides and s.at > t.before.recorded_ms for s in t.transitions)
+    )
+
+
 class Decisions:
     """What one operation decides about memories of one namespace, and the plan that it makes.
 
@@ -90,6 +105,12 @@ class Decisions:
         """Return a memory as the plan leaves it: as decided, or as it was stored where nothing of it is."""
         is_changed = identity in self._transitions or identity in self._new
         return self.record(identity) if is_changed else self._stored[identity]
+
+    def has_faded(self, identity: str) -> bool:
+        """Return whether a memory that nothing is decided about would be hidden if no gate held it back."""
+        stored = self._stored[identity]
+        left = {} if identity in self._transitions else {identity: stored.state}
+        return bool(faded(left, {identity: stored.accesses}, self.policy, self.now))
 
     @property
     def changed(self) -> frozenset[str]:

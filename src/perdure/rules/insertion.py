@@ -41,6 +41,7 @@ class PreparedDraft:
     draft: Draft  # what the caller gave
     vector: Vector | None = None  # its embedding, or None
     near: tuple[tuple[str, float], ...] = ()  # (id, cosine) of the nearest earlier memories, nearest first
+    faded: int = 0  # how many others are near that the next sweep hides: they do not count
 
 
 def earlier_in_batch(ids: Sequence[str], vectors: Sequence[Vector | None]) -> list[list[tuple[str, float]]]:
@@ -219,5 +220,6 @@ def _why(record: Record, prepared: PreparedDraft) -> str:
     state = record.state
     reason = "a message of its session" if prepared.draft.message and state.tier is Tier.HOT else "by value"
     near = f"; nearest earlier memory at cosine {prepared.near[0][1]:.3f}" if prepared.near else ""
+    near += f"; not counted: {prepared.faded} near it, due to be hidden" if prepared.faded else ""
     worth = f"; importance {state.importance:.3f} ({prepared.draft.worth})" if prepared.draft.worth else ""
     return f"stored as {state.kind} in {state.tier} ({reason}){worth}; uniqueness {state.uniqueness:.3f}{near}"

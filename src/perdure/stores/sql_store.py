@@ -15,8 +15,8 @@ from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
-from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, UpkeepState, Usage, Waiting
-from perdure.records.vector import Neighbours, Space, Vector
+from perdure.records.store_rows import ImportanceRow, Lease, Neighbours, TrimmedPage, UpkeepState, Usage, Waiting
+from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.packing import unpacked
 from perdure.stores.reading import Pairs, SqlDocuments

@@ -16,7 +16,8 @@ from perdure.formulas.fusion import idf
 from perdure.records.errors import REPAIR, StoreDamaged
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.vector import Neighbours, Vector
+from perdure.records.store_rows import Neighbours
+from perdure.records.vector import Vector
 from perdure.stores.postgres.inserting import SPAN, term_of
 from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.rows import content_digest
@@ -179,7 +180,7 @@ class PostgresSearch(Search):
     def nearest(
         self, vectors: Sequence[Vector], limit: int, statistics: SearchStatistics, texts: Sequence[str] = ()
     ) -> tuple[list[str], list[Neighbours], SearchStatistics]:
-        """Return (id, cosine) of the nearest visible memories of each vector, nearest first, and the statistics.
+        """Return the nearest visible memories of each vector, nearest first, and the statistics.
 
         Before them the memories that have one of some texts. ``limit`` is for each vector. Where the ``statistics``,
         as they last were, still hold, everything is one round trip.
@@ -198,7 +199,7 @@ class PostgresSearch(Search):
         for query, cursor in zip(queries, cursors, strict=False):
             self._query = query
             rows = self._enough(cursor.fetchall(), Filters(), wide, limit)
-            found.append([(row[1], float(row[7])) for row in rows])
+            found.append([(row[1], float(row[7]), row[8]) for row in rows])
         ids = [identity for (identity,) in known.fetchall()] if known is not None else []
         return ids, found or [[] for _ in vectors], self.statistics
 

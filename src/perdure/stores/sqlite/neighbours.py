@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.records.policy_recall import RecallPolicy
+from perdure.records.store_rows import Neighbours
 from perdure.records.vector import Vector
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.statements import Session
@@ -18,12 +19,10 @@ FEWEST: Final = 200  # memories whose whole vectors are compared with each: of f
 _TOGETHER: Final = 512  # vectors
 
 
-def nearest_memories(
-    session: Session, index: SearchIndex, vectors: Sequence[Vector], limit: int
-) -> list[list[tuple[str, float]]]:
-    """Return, for each vector, (id, cosine) of the nearest visible memories, nearest first."""
+def nearest_memories(session: Session, index: SearchIndex, vectors: Sequence[Vector], limit: int) -> list[Neighbours]:
+    """Return, for each vector, the nearest visible memories, nearest first."""
     compared = max(FEWEST, 10 * limit)
-    found: list[list[tuple[str, float]]] = []
+    found: list[Neighbours] = []
     for start in range(0, len(vectors), _TOGETHER):
         some = vectors[start : start + _TOGETHER]
         queries = np.frombuffer(b"".join(some), "<f4").reshape(len(some), -1)
@@ -34,7 +33,7 @@ def nearest_memories(
 
 def _best(
     session: Session, index: SearchIndex, queries: NDArray[np.float32], near: Sequence[NDArray[np.int64]], limit: int
-) -> list[list[tuple[str, float]]]:
+) -> list[Neighbours]:
     resident, counts = index.resident, [len(positions) for positions in near]
     positions = np.concatenate(near)
     slots = resident.slots(session, index.rows(positions), positions)
@@ -42,10 +41,11 @@ def _best(
     query_of = np.repeat(np.arange(len(queries)), counts)
     kept_of, best_rows, values = _largest_cosines(query_of, cosine, index.rows(positions), limit)
     columns = resident.narrow(session, dict.fromkeys(best_rows))
-    found: list[list[tuple[str, float]]] = [[] for _ in queries]
+    due = dict(session.rows("due_at", rows=list(columns)))
+    found: list[Neighbours] = [[] for _ in queries]
     for query, row, value in zip(kept_of, best_rows, values, strict=True):
         if len(found[query]) < limit:
-            found[query].append((columns[row][1], value))
+            found[query].append((columns[row][1], value, due.get(row)))
     return found
 
 

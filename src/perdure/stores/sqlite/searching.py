@@ -10,6 +10,7 @@ import numpy as np
 
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
+from perdure.records.store_rows import Neighbours
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
@@ -41,7 +42,7 @@ class Searches:
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
 
-    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
+    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[Neighbours]:
         index = self._index(namespace)
         if index is None or not len(index):
             return [[] for _ in vectors]

@@ -19,7 +19,7 @@ from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
+from perdure.records.store_rows import Lease, Neighbours, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
@@ -221,7 +221,7 @@ class SqliteStore(SqlStore):
         with self._use() as connection, snapshot(connection):
             return self._searches.pool(namespace, query, filters, policy)
 
-    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
+    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[Neighbours]:
         with self._use() as connection, snapshot(connection):
             return self._searches.nearest(namespace, vectors, limit)
 

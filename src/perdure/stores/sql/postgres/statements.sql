@@ -405,7 +405,8 @@ ORDER BY b.score DESC, b.row;
 WITH near AS MATERIALIZED (
   SELECT v.row, v.data FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space
   ORDER BY v.data <=> (SELECT CAST(:query AS halfvec)) LIMIT :wide)
-SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine,
+  CASE WHEN m.held THEN NULL ELSE m.due_ms END AS due_ms
 FROM near AS n JOIN LATERAL (
   SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = n.row LIMIT 1) AS m ON true
 WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
@@ -415,7 +416,8 @@ WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
 WITH near AS MATERIALIZED (
   SELECT v.row, v.data FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space
   ORDER BY CAST(v.data AS halfvec({dimensions})) <=> (SELECT CAST(:query AS halfvec({dimensions}))) LIMIT :wide)
-SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine,
+  CASE WHEN m.held THEN NULL ELSE m.due_ms END AS due_ms
 FROM near AS n JOIN LATERAL (
   SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = n.row LIMIT 1) AS m ON true
 WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
@@ -425,7 +427,8 @@ WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
 WITH near AS MATERIALIZED (
   SELECT m.row, m.data FROM embedding AS m WHERE m.namespace = :namespace AND m.space = :space AND {among}
   ORDER BY m.data <=> (SELECT CAST(:query AS halfvec)) LIMIT :wide)
-SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine,
+  CASE WHEN m.held THEN NULL ELSE m.due_ms END AS due_ms
 FROM near AS n JOIN LATERAL (
   SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = n.row LIMIT 1) AS m ON true
 WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
@@ -433,12 +436,13 @@ WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
 -- name: nearest_fitting
 -- kind: routed
 WITH fit AS MATERIALIZED (
-  SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms FROM memory AS m WHERE m.namespace = :namespace AND {filters}),
+  SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms, CASE WHEN m.held THEN NULL ELSE m.due_ms END AS due_ms
+  FROM memory AS m WHERE m.namespace = :namespace AND {filters}),
 near AS MATERIALIZED (
-  SELECT f.row, f.id, f.session, f.turn, f.speaker, f.asks, f.created_ms, v.data
+  SELECT f.row, f.id, f.session, f.turn, f.speaker, f.asks, f.created_ms, f.due_ms, v.data
   FROM fit AS f JOIN embedding AS v ON v.namespace = :namespace AND v.space = :space AND v.row = f.row
   ORDER BY v.data <=> (SELECT CAST(:query AS halfvec)) LIMIT :limit)
-SELECT n.row, n.id, n.session, n.turn, n.speaker, n.asks, n.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+SELECT n.row, n.id, n.session, n.turn, n.speaker, n.asks, n.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine, n.due_ms
 FROM near AS n ORDER BY cosine DESC, n.row;
 
 -- name: cosines

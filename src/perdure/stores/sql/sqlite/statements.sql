@@ -326,6 +326,11 @@ SELECT m.row FROM memory AS m WHERE m.namespace = :namespace AND {filters};
 SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms FROM memory AS m NOT INDEXED
 WHERE m.namespace = :namespace AND m.row IN (SELECT value FROM json_each(:rows)) AND {filters};
 
+-- name: due_at
+-- kind: routed
+SELECT row, due_ms FROM memory NOT INDEXED
+WHERE namespace = :namespace AND row IN (SELECT value FROM json_each(:rows)) AND held = false;
+
 -- name: beside
 -- kind: routed
 SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms
