@@ -90,7 +90,7 @@ def played_to_the_end(kind, days, place, every, **policy):
 
 
 @pytest.mark.behaviour("LV10")
-@pytest.mark.parametrize("kind", CORE)
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=weekly if k == "importer" else ()) for k in CORE])
 def test_a_store_that_is_swept_daily_ends_as_one_that_is_swept_hourly(kind):
     assert differences(at_the_end(kind, 1.0), at_the_end(kind, 24.0)) == []
 
@@ -100,12 +100,15 @@ def test_a_store_that_is_swept_daily_ends_as_one_that_is_swept_hourly(kind):
     ("kind", "alike"),
     [
         *((kind, dict) for kind in ("clerk", "coder", "family", "importer")),
-        *((kind, where) for kind in ("returner", "visitor")),
-        ("desk", statuses),
+        *(pytest.param(kind, where, marks=weekly) for kind in ("returner", "visitor")),
+        pytest.param("desk", statuses, marks=weekly),
     ],
 )
 def test_a_store_that_is_seldom_swept_ends_alike(kind, alike):
-    """New texts were measured beside what was due to go, and merged in forms that were due to be shorter."""
+    """New texts were measured beside what was due to go, and merged in forms that were due to be shorter.
+
+    Each life is compared in one of the two ways here, and weekly in both.
+    """
     hourly, seldom = (alike(at_the_end(kind, every, gates=False)) for every in (1.0, 240.0))
     assert differences(hourly, seldom) == []
 

@@ -51,6 +51,24 @@ def test_a_line_does_not_end_with_an_abbreviation(opening):
     assert said in memory.agent.opening("b", "default")
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        (
+            "The choir rehearses on Monday evenings in the old school.",
+            "Does the choir rehearse on Thursday evenings in the old school, not on Monday evenings?",
+        ),
+        ("My rent is $900 a month.", "So my rent is $950 a month, not $900, right?"),
+    ],
+)
+def test_a_question_takes_the_place_of_no_statement(opening, said, asked):
+    memory = opening()
+    told = [{"role": "user", "content": text, "at": f"2025-12-31T0{n}:00:00Z"} for n, text in enumerate((said, asked))]
+    memory.ingest(told, session="a")
+    assert said in memory.digest()
+    assert said in memory.agent.opening("b", "default")
+
+
 PEOPLE = ("Amara", "Bodil", "Chen", "Dario", "Esther", "Femi")
 THINGS = ("lamp", "desk", "rope", "kiln", "globe", "cart", "bell")
 
