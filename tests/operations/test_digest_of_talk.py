@@ -69,6 +69,21 @@ def test_a_question_takes_the_place_of_no_statement(opening, said, asked):
     assert said in memory.agent.opening("b", "default")
 
 
+@pytest.mark.parametrize(
+    ("earlier", "stays"),
+    [
+        ("The review of the catalogue found 400 tables.", True),
+        ("The review of the catalogue has 400 lines.", False),
+    ],
+)
+def test_a_number_that_no_longer_holds_is_one_of_the_same_thing(opening, earlier, stays):
+    memory = opening()
+    texts = (earlier, "A review has 300 lines, not 400.")
+    told = [{"role": "user", "content": text, "at": f"2025-12-31T0{n}:00:00Z"} for n, text in enumerate(texts)]
+    memory.ingest(told, session="a")
+    assert (earlier in memory.digest()) is stays
+
+
 PEOPLE = ("Amara", "Bodil", "Chen", "Dario", "Esther", "Femi")
 THINGS = ("lamp", "desk", "rope", "kiln", "globe", "cart", "bell")
 
