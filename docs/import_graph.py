@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Set as AbstractSet
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "perdure"
@@ -26,13 +27,19 @@ def part_of(name: str) -> str:
     return "compose" if name.startswith("compose") else name
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax tree of a source file."""
+    return ast.parse(path.read_text("utf-8"))
+
+
 def imports(source: Path = SOURCE) -> set[tuple[str, str]]:
     """Return (importing part, imported part) of all imports between parts; those for type checkers count too."""
     found: set[tuple[str, str]] = set()
     parts = {name for layer in LAYERS for name in layer}
     for path in source.rglob("*.py"):
         own = part_of(path.relative_to(source).parts[0].removesuffix(".py"))
-        for name in _imported(ast.parse(path.read_text("utf-8"))):
+        for name in _imported(parsed(path)):
             other = part_of(name.split(".")[1]) if name.startswith("perdure.") else ""
             if own in parts and other in parts and own != other:
                 found.add((own, other))
@@ -55,7 +62,7 @@ def modules(source: Path = SOURCE) -> dict[str, set[str]]:
         ".".join(("perdure", *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__"): path
         for path in source.rglob("*.py")
     }
-    return {name: _needed(ast.parse(path.read_text("utf-8")), paths.keys()) for name, path in paths.items()}
+    return {name: _needed(parsed(path), paths.keys()) for name, path in paths.items()}
 
 
 def _needed(tree: ast.Module, known: AbstractSet[str]) -> set[str]:

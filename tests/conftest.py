@@ -149,7 +149,7 @@ os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-
 
 LONG = {
     *("test_year.py", "test_lives.py", "test_patterns.py", "test_browser.py", "test_screenshots.py"),
-    *("test_workers.py", "test_serve_options.py"),
+    *("test_workers.py", "test_serve_options.py", "test_documents.py", "test_house.py"),
 }
 """Files of tests that would keep one process busy when the others have nothing left to do."""
 

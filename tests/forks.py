@@ -11,7 +11,8 @@ import signal
 import subprocess
 from contextlib import suppress
 
-from conftest import finished, python
+from conftest import finished
+from starts import forked_python
 
 FORKING = """
 import gc, json, os, sys
@@ -44,7 +45,7 @@ class Mother:
     """
 
     def __init__(self, code, load=""):
-        self.process = python(FORKING, code, load, stdin=subprocess.PIPE)
+        self.process = forked_python(FORKING, code, load, stdin=subprocess.PIPE)
         self.child = None
 
     def __enter__(self):

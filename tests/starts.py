@@ -16,6 +16,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,7 @@ from conftest import ENV, python
 
 TESTS = str(Path(__file__).parent)
 MOST = 1 << 18
+_one_at_a_time = threading.Lock()  # tests start children from several threads
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: whose parent has ended becomes a child of this process
 
 MOTHER = """
@@ -231,5 +233,5 @@ def forked_python(code, *arguments, **options):
         words = list(args)[1:]
         _fork(self, rest, {"module": "-c", "code": words[1], "argv": ["-c", *words[2:]]})
 
-    with mock.patch.object(subprocess.Popen, "_execute_child", execute):
+    with _one_at_a_time, mock.patch.object(subprocess.Popen, "_execute_child", execute):
         return python(code, *arguments, **options)

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 import perdure
-from conftest import WORDS_ONLY, edit, finished, opened, python
+from conftest import WORDS_ONLY, edit, finished, opened
 from perdure.records.errors import (
     NotAStore,
     PerdureError,
@@ -20,6 +20,7 @@ from perdure.records.errors import (
     StoreTooNew,
 )
 from perdure.stores.sqlite import connection
+from starts import forked_python
 
 GARBAGE = {
     "one byte": b"x",
@@ -221,7 +222,7 @@ def test_a_read_only_store_says_so_and_is_not_changed(guarded, in_use):
         memory.close()
     Path(path).chmod(0o444)
     before = Path(path).read_bytes()
-    out = finished(python(AS_NOBODY, path, identity)).splitlines()
+    out = finished(forked_python(AS_NOBODY, path, identity)).splitlines()
     if in_use and out[0] != "opened":  # the log's shared memory is its owner's alone
         assert out[0] in {"refused StoreReadOnly True", "refused StoreError True"}
     else:
@@ -256,7 +257,7 @@ def as_nobody(guarded, tmp_path):
     opened(tmp_path / "warm.db").close()
 
     def run():
-        out = finished(python(AS_NOBODY_BY_COMMANDS, guarded[0], policy, tmp_path / "warm.db"))
+        out = finished(forked_python(AS_NOBODY_BY_COMMANDS, guarded[0], policy, tmp_path / "warm.db"))
         return out.partition("now\n")[2].splitlines()
 
     return run
@@ -297,7 +298,7 @@ def test_a_log_that_cannot_be_read_there_is_told_with_what_to_do(guarded, as_nob
 
 def test_a_new_store_where_nothing_may_be_written(guarded):
     path, identity, _ = guarded
-    out = finished(python(AS_NOBODY, path + ".new", identity)).split()
+    out = finished(forked_python(AS_NOBODY, path + ".new", identity)).split()
     assert out[0] == "refused"
     assert out[2] == "True"
     assert not Path(path + ".new").exists()
@@ -391,7 +392,7 @@ def test_what_is_written_later_is_read_in_a_folder_that_cannot_be_written_to(gua
         child.stdin.flush()
         return child.stdout.readline().split()
 
-    with python(AS_NOBODY_READING, path, stdin=subprocess.PIPE) as child:
+    with forked_python(AS_NOBODY_READING, path, stdin=subprocess.PIPE) as child:
         assert read() == ["1", "True"]
         with opened(path) as writer:
             writer.remember("zebra in use")
@@ -406,7 +407,7 @@ def test_a_file_whose_permissions_were_wrong_is_written_once_they_are_right(guar
     path, _, memory = guarded  # it is open, so that its shared memory is there
     for name in (path, f"{path}-wal", f"{path}-shm"):
         Path(name).chmod(0o444)
-    with python(AS_NOBODY_WAITING, path, stdin=subprocess.PIPE) as child:
+    with forked_python(AS_NOBODY_WAITING, path, stdin=subprocess.PIPE) as child:
         assert child.stdout.readline() == "refused\n"
         Path(path).parent.chmod(0o777)
         for name in (path, f"{path}-wal", f"{path}-shm"):

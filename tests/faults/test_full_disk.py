@@ -10,6 +10,7 @@ import pytest
 from conftest import WORDS_ONLY, finished, opened, python
 from perdure.compose import backup
 from perdure.records.errors import DiskFull
+from starts import forked_python
 
 LIMITED = f"""
 import resource, sys
@@ -72,7 +73,7 @@ def all_are_there(path, out):
 
 @pytest.mark.parametrize("limit", [300_000, 2_000_000])
 def test_a_full_quota_is_said_and_costs_nothing_that_was_acknowledged(path, limit):
-    all_are_there(path, finished(python(LIMITED, path, limit)))
+    all_are_there(path, finished(forked_python(LIMITED, path, limit)))
 
 
 def test_a_full_disk_is_said_and_costs_nothing_that_was_acknowledged(tmp_path):
@@ -123,7 +124,7 @@ except DiskFull as error:
 
 @pytest.mark.parametrize("room", [0, 3000, 9000, 40_000])
 def test_a_store_that_cannot_even_be_made_can_be_made_later(path, room):
-    assert finished(python(REFUSED, path, room)) == "DiskFull True\n"
+    assert finished(forked_python(REFUSED, path, room)) == "DiskFull True\n"
     memory = opened(path)
     memory.remember("x")
     assert memory.check() == []

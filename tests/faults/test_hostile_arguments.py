@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from conftest import finished, python
+from conftest import finished
+from starts import forked_python
 
 CHILD = """
 import itertools, resource, signal, sys, warnings
@@ -73,4 +74,4 @@ with perdure.open(":memory:", {"embedder": {"model": "none"}}) as memory:
 def test_no_argument_takes_unbounded_memory_or_time():
     from perdure.verbs.declaration import VERBS  # declared by perdure.memory
 
-    assert finished(python(CHILD, 700, ",".join(VERBS)), seconds=300) == ""
+    assert finished(forked_python(CHILD, 700, ",".join(VERBS)), seconds=300) == ""

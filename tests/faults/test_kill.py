@@ -8,9 +8,10 @@ import time
 
 import pytest
 
-from conftest import budget, opened, python
+from conftest import budget, opened
 from forks import Mother
 from perdure.compose import store_at
+from starts import forked_python
 
 ROUNDS = budget(12, 200)
 SIDE_BY_SIDE = 4
@@ -96,7 +97,7 @@ def test_a_kill_while_the_store_is_made_leaves_nothing_that_cannot_be_opened(pat
     code = (
         "import sys, perdure, os; os.write(1, b'x'); perdure.open(sys.argv[1], policy={'embedder': {'model': 'none'}})"
     )
-    child = python(code, path)
+    child = forked_python(code, path)
     child.stdout.read(1)
     time.sleep(after)
     child.kill()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HARSH, Clock, HashEmbedder, budget, finished, opened, python, tables, weekly
+from conftest import HARSH, Clock, HashEmbedder, budget, finished, opened, tables, weekly
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError
 from starts import forked_python
@@ -262,7 +262,7 @@ assert memory.check() == []
 memory.close()
 memory.close()
 """
-    finished(python(code, path))
+    finished(forked_python(code, path))
     memory = opened(path)
     assert memory.stats().memories == 6
     assert sum(m.access_count for m in memory.list()) == 4
@@ -333,7 +333,7 @@ memory = opened(sys.argv[1])
 assert memory.get(kept.id).access_count == 1, memory.get(kept.id).access_count
 memory.close()
 """
-    finished(python(code, path))
+    finished(forked_python(code, path))
 
 
 def test_a_clock_that_steps_back_ages_nothing_and_breaks_nothing(opening, clock):

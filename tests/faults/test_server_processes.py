@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import servers
-from conftest import HashEmbedder, as_operator, budget, finished, opened, python
+from conftest import HashEmbedder, as_operator, budget, finished, opened
 from faults.server_faults import everything, operations
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
@@ -260,7 +260,7 @@ mine.execute("SELECT 1")  # the connection that it had before it had children
 assert memory.check() == []
 memory.close()
 """
-    child = python(code, place)
+    child = forked_python(code, place)
     finished(child)
     with opened(place) as memory:
         found = everything(memory)

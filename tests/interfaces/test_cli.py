@@ -23,6 +23,7 @@ from perdure.interfaces.cli import file_commands
 from perdure.interfaces.cli import options as cli_options
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.files.conversation_files import Format
+from starts import forked
 
 SOURCE = str(Path(perdure.__file__).parents[1])
 
@@ -107,6 +108,12 @@ def process(*words, **more):
     return subprocess.run(
         [sys.executable, "-m", "perdure", *words], capture_output=True, check=False, timeout=60, **more
     )
+
+
+def fork(*words, **more):
+    """As ``process``, where starting Python anew shows no more."""
+    with forked():
+        return process(*words, **more)
 
 
 def kept(text="Deploys happen on Tuesdays at 10:00.", *more):
@@ -765,11 +772,11 @@ def test_a_process_remembers_and_recalls(place):
     answer = process("recall", "Grüße")
     assert answer.returncode == 0
     assert text in answer.stdout.decode()
-    missing = process("get", "no-such")
+    missing = fork("get", "no-such")
     assert (missing.returncode, missing.stdout) == (Exit.NOTHING, b"")
     assert b"Traceback" not in missing.stderr
-    assert process("recall", "x", "--limit", "0").returncode == Exit.FAILED
-    assert process("nonsense").returncode == Exit.USAGE
+    assert fork("recall", "x", "--limit", "0").returncode == Exit.FAILED
+    assert fork("nonsense").returncode == Exit.USAGE
 
 
 COUNTED = """
@@ -837,7 +844,7 @@ def test_completion_script_and_words(place):
     found = process(env=env).stdout.decode().split()
     assert {"remember", "recall", "restore", "reembed"} <= set(found)
     env = {**env, "COMP_WORDS": "perdure digest --profile cl", "COMP_CWORD": "3"}
-    assert process(env=env).stdout.decode().split() == ["claude-code"]
+    assert fork(env=env).stdout.decode().split() == ["claude-code"]
 
 
 @pytest.mark.parametrize("word", ["--version", "--help"])
@@ -863,7 +870,7 @@ def test_the_local_embedder_works_from_the_command_line(place):
     policy.write_text("", "utf-8")
     stored = process("remember", "The cat sleeps on the sofa.", "--policy", str(policy))
     assert (stored.returncode, stored.stderr) == (0, b"")
-    answer = process("recall", "Where does the kitten nap?", "--policy", str(policy), "--json")
+    answer = fork("recall", "Where does the kitten nap?", "--policy", str(policy), "--json")
     assert "cosine" in json.loads(answer.stdout)["hits"][0]
 
 

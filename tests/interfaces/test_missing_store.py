@@ -122,13 +122,13 @@ def test_python_makes_no_file_where_it_is_told_not_to(home):
         assert memory.list() == []
 
 
-def homeless(*words, folder, text=""):
+def homeless(*words, folder, text="", program=("-m", "perdure")):
     """Run Perdure as a user without a home folder, as in a container, in an environment of its own."""
     enter = ["unshare", "--user", "--map-user=12345"]
     if shutil.which("unshare") is None or subprocess.run([*enter, "true"], check=False, capture_output=True).returncode:
         pytest.skip("no user namespaces")
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [*enter, sys.executable, "-m", "perdure", *words]
+    command = [*enter, sys.executable, *program, *words]
     done = subprocess.run(
         command, env=environment, cwd=folder, input=text, capture_output=True, text=True, check=False, timeout=120
     )
@@ -167,6 +167,19 @@ HOMELESS = {
 }
 
 
+EACH = """
+import json, sys
+from typer.testing import CliRunner
+from perdure.interfaces.cli.app import app
+for words in json.loads(sys.argv[1]):
+    done = CliRunner().invoke(app, words, prog_name="perdure")
+    print(json.dumps([done.exit_code, done.stdout, done.stderr]))
+"""
+
+
 def test_a_user_without_a_home_folder_gets_no_traceback(tmp_path):
-    told = {name: homeless(*words, folder=tmp_path) for name, (words, _) in HOMELESS.items()}
-    assert told == {name: (1, "", error) for name, (_, error) in HOMELESS.items()}
+    commands = json.dumps([words for words, _ in HOMELESS.values()])
+    _, told, error = homeless(commands, folder=tmp_path, program=("-c", EACH))
+    assert error == ""
+    expected = {name: [1, "", error] for name, (_, error) in HOMELESS.items()}
+    assert dict(zip(HOMELESS, map(json.loads, told.splitlines()), strict=True)) == expected

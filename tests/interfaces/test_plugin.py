@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 import perdure
 from conftest import weekly
@@ -199,6 +200,25 @@ def test_installing_without_claude_writes_the_marketplace_and_says_what_to_run(t
     assert cli("plugin", "path", home=tmp_path, path="/usr/bin:/bin") == {"path": str(PLUGIN)}
 
 
+def test_installing_hands_claude_the_marketplace_and_again_for_an_upgrade(tmp_path, monkeypatch):
+    """The program that stands for Claude Code notes what it is told to do; the real one runs weekly."""
+    asked, market = tmp_path / "asked", tmp_path / "market"
+    script(tmp_path / "bin" / "claude", f'#!/bin/sh\necho "$@" >> {asked}\n')
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    for _ in range(2):
+        done = CliRunner().invoke(app, ["--json", "plugin", "install", "--folder", str(market)])
+        assert json.loads(done.stdout)["installed"] is True
+    commands = [f"plugin marketplace add {market}", "plugin marketplace update perdure"]
+    assert asked.read_text("utf-8").splitlines() == [*commands, "plugin install perdure@perdure --scope user"] * 2
+    launcher = market / "perdure" / "scripts" / "launch.sh"
+    told = launched("--version", home=tmp_path, launcher=launcher, PYTHONPATH=str(ROOT / "src"))
+    assert (told.returncode, perdure.__version__ in told.stdout) == (0, True), told.stderr
+    script(tmp_path / "bin" / "claude", "#!/bin/sh\necho no such marketplace >&2\nexit 3\n")
+    done = CliRunner().invoke(app, ["plugin", "install", "--folder", str(market)])
+    assert done.exit_code == 1
+    assert "no such marketplace" in done.stderr
+
+
 @pytest.fixture(scope="module")
 def claude(tmp_path_factory):
     """Claude Code's own command, as its package for node brings it; it needs neither an account nor a network."""
@@ -236,6 +256,7 @@ def test_claude_code_finds_no_fault_in_the_plugin_and_the_marketplace(claude, tm
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@weekly
 def test_claude_code_installs_the_plugin_and_connects_to_its_server_with_nothing_on_path(claude, tmp_path):
     """The launcher finds the environment that ran the installation; an upgrade is the same command again."""
     path = f"{claude.parent}:{Path(shutil.which('node') or claude).parent}:/usr/bin:/bin"

@@ -90,7 +90,10 @@ def played_to_the_end(kind, days, place, every, seed=2, **policy):
 
 
 @pytest.mark.behaviour("LV10")
-@pytest.mark.parametrize(("kind", "seed"), [*((kind, 2) for kind in CORE), ("visitor", 4)])
+@pytest.mark.parametrize(
+    ("kind", "seed"),
+    [*(pytest.param(k, 2, marks=weekly if k == "importer" else ()) for k in CORE), ("visitor", 4)],
+)
 def test_a_store_that_is_swept_daily_ends_as_one_that_is_swept_hourly(kind, seed):
     """In the visitor's other life new texts are measured beside what falls due to be hidden on the same day."""
     assert differences(at_the_end(kind, 1.0, seed=seed), at_the_end(kind, 24.0, seed=seed)) == []
@@ -100,12 +103,16 @@ def test_a_store_that_is_swept_daily_ends_as_one_that_is_swept_hourly(kind, seed
 @pytest.mark.parametrize(
     ("kind", "alike"),
     [
-        *((kind, dict) for kind in CORE if kind != "desk"),
-        ("desk", statuses),
+        *((kind, dict) for kind in ("clerk", "family", "importer", "returner")),
+        *(pytest.param(kind, dict, marks=weekly) for kind in ("coder", "visitor")),
+        pytest.param("desk", statuses, marks=weekly),
     ],
 )
 def test_a_store_that_is_seldom_swept_ends_alike(kind, alike):
-    """The desk merges, and reads in full, what an hourly sweep has shortened by then."""
+    """The desk merges, and reads in full, what an hourly sweep has shortened by then.
+
+    Most lives are compared in one of the two ways here, and weekly in both.
+    """
     hourly, seldom = (alike(at_the_end(kind, every, gates=False)) for every in (1.0, 240.0))
     assert differences(hourly, seldom) == []
 

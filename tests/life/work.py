@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import statistics
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from cProfile import Profile
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any, Final
 
 import apsw
@@ -25,8 +24,7 @@ FEWEST_MEMORIES: Final = 10
 """What a beginning needs to be compared with: of fewer single ones decide."""
 EARLY: Final = (0.1, 0.25)
 LATE: Final = (0.85, 1.0)
-"""The parts of a life that are compared, as shares of its length. What lies between is not counted: counting costs
-as much as the calls."""
+"""The parts of a life that are compared, as shares of its length. What lies between is not counted: counting costs."""
 
 
 def days_of(part: tuple[float, float], length: int) -> range:
@@ -54,9 +52,7 @@ class Work:
 
     calls: dict[str, list[Call]] = field(default_factory=lambda: {verb: [] for verb in VERBS})
     bytes_each: dict[int, float] = field(default_factory=dict)
-    _functions: int = 0
     _steps: int = 0
-    _gated: bool = False
     _before: dict[int, int] = field(default_factory=dict)
     """Prepared statement -> its steps so far: SQLite adds up those of all its runs."""
 
@@ -92,17 +88,14 @@ class Work:
             day = (player.clock.now - START).days
             if day not in compared:
                 return call(*args, **kwargs)
-            self._functions = self._steps = 0
-            self._gated = False
-            before = sys.getprofile()
-            sys.setprofile(self._count_functions)
-            try:
-                result = call(*args, **kwargs)
-            finally:
-                sys.setprofile(before)
+            self._steps = 0
+            counter = Profile(builtins=False)  # in C: a function of ours would cost as much as the call
+            result = counter.runcall(call, *args, **kwargs)
+            entered = counter.getstats()
             memories = result.examined if isinstance(result, Report) else max(1, len(player.told.texts))
-            if memories and not self._gated:
-                self.calls[verb].append(Call(day, self._functions, self._steps, memories))
+            if memories and all(one.code is not recall_gate.__code__ for one in entered):
+                functions = sum(one.callcount for one in entered)
+                self.calls[verb].append(Call(day, functions, self._steps, memories))
             return result
 
         return run
@@ -113,10 +106,6 @@ class Work:
             return
         stored = max(1, sum(player.memory.stats().statuses.values()))
         self.bytes_each[day] = player.memory.compact(dry_run=True).bytes_after / stored
-
-    def _count_functions(self, frame: FrameType, event: str, _: object) -> None:
-        self._functions += event == "call"
-        self._gated |= frame.f_code is recall_gate.__code__
 
     def _count_steps(self, told: Mapping[str, Any]) -> None:
         steps, before = told["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"], self._before.get(told["id"], 0)

@@ -48,6 +48,36 @@ def test_a_policy_that_hides_everything_after_a_day_would_have_missed_every_hit(
     assert found.now.tokens == sum(memory.get(i).tokens for i in ids)
 
 
+def test_what_was_replaced_is_gone_under_any_policy_and_what_a_policy_hid_under_that_one_alone(opening, clock):
+    memory = opening(AFTER_A_DAY)
+    (first, *_) = memory.remember_many(TEXTS)
+    clock.passes(hours=1)
+    memory.recall("red boat", limit=2)
+    memory.update(first.id, "the red boat was sold to Ana")
+    clock.passes(days=5)
+    memory.sweep()
+    assert memory.list() == []
+    found = memory.backtest(KEEPING)
+    assert (found.now.visible, found.other.visible, found.other.hidden) == (0, len(TEXTS), 0)
+
+
+def test_the_last_messages_of_a_talk_would_have_stayed_as_long_as_they_did(opening, clock):
+    """They begin in hot, and what begins in warm is hidden a day earlier."""
+    policy = {**AFTER_A_DAY, "tiers": {"warm_quiet_days": 0.5}}
+    memory = opening(policy)
+    memory.ingest([{"content": f"we sail at {n} from pier {n}", "role": "user"} for n in range(12)], session="talk")
+    clock.passes(hours=1)
+    memory.recall("we sail at 3", limit=1)
+    lived, replayed = [], []
+    for _ in range(6):
+        clock.passes(hours=8)
+        memory.sweep()
+        lived.append(len(memory.list(limit=100)))
+        replayed.append(memory.backtest(policy).now.visible)
+    assert replayed == lived
+    assert len(set(lived)) == 3  # first the oldest two go, then the others
+
+
 @weekly_on_a_server
 @pytest.mark.behaviour("LE-backtest-2")
 def test_the_same_policy_would_have_missed_nothing_and_lived_as_it_did(opening, clock):

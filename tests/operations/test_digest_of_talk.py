@@ -51,6 +51,39 @@ def test_a_line_does_not_end_with_an_abbreviation(opening):
     assert said in memory.agent.opening("b", "default")
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        (
+            "The choir rehearses on Monday evenings in the old school.",
+            "Does the choir rehearse on Thursday evenings in the old school, not on Monday evenings?",
+        ),
+        ("My rent is $900 a month.", "So my rent is $950 a month, not $900, right?"),
+    ],
+)
+def test_a_question_takes_the_place_of_no_statement(opening, said, asked):
+    memory = opening()
+    told = [{"role": "user", "content": text, "at": f"2025-12-31T0{n}:00:00Z"} for n, text in enumerate((said, asked))]
+    memory.ingest(told, session="a")
+    assert said in memory.digest()
+    assert said in memory.agent.opening("b", "default")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "stays"),
+    [
+        ("The review of the catalogue found 400 tables.", True),
+        ("The review of the catalogue has 400 lines.", False),
+    ],
+)
+def test_a_number_that_no_longer_holds_is_one_of_the_same_thing(opening, earlier, stays):
+    memory = opening()
+    texts = (earlier, "A review has 300 lines, not 400.")
+    told = [{"role": "user", "content": text, "at": f"2025-12-31T0{n}:00:00Z"} for n, text in enumerate(texts)]
+    memory.ingest(told, session="a")
+    assert (earlier in memory.digest()) is stays
+
+
 PEOPLE = ("Amara", "Bodil", "Chen", "Dario", "Esther", "Femi")
 THINGS = ("lamp", "desk", "rope", "kiln", "globe", "cart", "bell")
 

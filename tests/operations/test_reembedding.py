@@ -27,6 +27,13 @@ class Failing(HashEmbedder):
         return super().embed(texts, purpose=purpose)
 
 
+def test_a_store_without_vectors_is_said_to_have_none(memory):
+    memory.remember(TEXTS[0])
+    made = memory.optimize()
+    assert made.pop("vectors") == 0
+    assert list(made.values()) == [0]  # parts of a file's index, or whether a server has one
+
+
 def best(memory):
     return [memory.recall(t, limit=1, touch=False).hits[0].memory.content for t in TEXTS[::50]]
 

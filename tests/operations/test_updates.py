@@ -256,3 +256,22 @@ def test_what_took_the_place_of_a_hit_is_in_the_answer_though_it_shares_no_word_
     assert [hit.memory.id for hit in memory.recall(question, touch=False).hits] == [now.id, told.id]
     assert [hit.memory.id for hit in memory.recall(question, limit=1, touch=False).hits] == [now.id]
     assert [hit.memory.id for hit in memory.recall(question, kinds=["note"], touch=False).hits] == [told.id]
+
+
+def test_words_that_most_hits_have_tell_little_of_what_two_are_about(opening, clock):
+    """Of two prices of different things nothing but the frame is alike, which tells where there are two of them."""
+    things = ["gym", "piano", "garage", "choir", "phone", "boat", "storage", "parking", "kindergarten", "internet"]
+    things += ["bakery", "library", "dentist", "stable", "sauna", "tennis"]
+
+    def marked(*names):
+        memory = opening(at=":memory:")
+        for price, name in enumerate(names, 40):
+            memory.ingest([{"content": f"The {name} costs ${price} a month.", "role": "user"}], session=name)
+            clock.passes(days=1)
+        hits = memory.recall("What costs how much a month?", limit=20).hits
+        (hit,) = [h for h in hits if "kindergarten" in h.memory.content]
+        (other,) = [h.memory.id for h in hits if "bakery" in h.memory.content]
+        return other in hit.differs
+
+    assert marked("kindergarten", "bakery")
+    assert not marked(*things)

@@ -150,6 +150,15 @@ def test_an_agreement_counts_once_in_twelve_hours_and_never_lifts_over_the_cap(m
     assert state_of(memory, fact).confidence == pytest.approx(0.95)
 
 
+def test_an_agreement_soon_after_the_authority_was_silent_counts(memory, domain, clock, raw_store):
+    fact = believed(raw_store, memory, "gai-media", DAY, "Friday")
+    memory.verify()
+    clock.passes(hours=1)
+    domain.says("Gai Media", "Friday")
+    memory.verify()
+    assert state_of(memory, fact).reinforcements == 2
+
+
 def test_a_confidence_above_the_cap_is_not_lowered_by_agreement(memory, domain, raw_store):
     domain.says("Gai Media", "Friday")
     fact = believed(raw_store, memory, "gai-media", DAY, "Friday", confidence=0.99)

@@ -167,3 +167,9 @@ def test_words_that_take_an_agent_over_are_a_strangers_whoever_says_them(memory,
 def test_to_ignore_something_else_is_a_users_word(memory, say):
     say("Remember that we ignore previous quarters and the rules of the old contract.")
     assert "trust" not in memory.list(kinds=["episode"])[0].metadata
+
+
+@pytest.mark.parametrize("other", ["Ana: I love rain.", "The letter reads: Rosa prefers Monday deliveries."])
+def test_what_is_said_after_the_words_of_somebody_else_is_read(memory, say, other):
+    say(f"{other} Remember, Gai Media prefers Friday deliveries.")
+    assert [(f.name, f.value) for f in memory.facts()] == [("Gai Media", "Friday")]

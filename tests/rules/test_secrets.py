@@ -330,3 +330,22 @@ def test_real_conversations_lose_nothing():
     ]
     assert len(said) > 4000
     assert sum(1 for text in said if redact(text)[1]) <= 1
+
+
+@pytest.mark.filterwarnings("ignore::perdure.PerdureWarning")
+def test_a_session_is_a_secret_from_twenty_characters_on_and_a_shorter_one_is_a_name():
+    value = "Xq7k2Zp9Wm4Rt8Yb3Nc6"
+    with perdure.open(":memory:", WORDS_ONLY) as memory:
+        whole, short = (memory.remember(f"The cookie was session_id={v} then.").memory for v in (value, value[:-1]))
+    assert "session_id=[redacted: session cookie] then" in whole.content
+    assert f"session_id={value[:-1]} then" in short.content
+
+
+@pytest.mark.filterwarnings("ignore::perdure.PerdureWarning")
+@pytest.mark.parametrize("told", ["api_key = {}", "The password is {} since May.", "password = {}"])
+def test_of_a_long_secret_no_end_is_left(told):
+    value = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA" * 10
+    with perdure.open(":memory:", WORDS_ONLY) as memory:
+        content = memory.remember(told.format(value)).memory.content
+    assert "[redacted: " in content
+    assert value[-10:] not in content

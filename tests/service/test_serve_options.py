@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,9 +23,10 @@ from free_ports import free_port
 from service.conftest import POLICY
 from service.test_limits import in_thread
 from service.test_maintaining import beside, waited
+from starts import forked
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="listens on an address that only Linux has by itself")
-REAL_PROCESSES = True  # what is set up when Python starts is part of it
+REAL_PROCESSES = True  # what is set up when Python starts is part of what ``shown`` shows
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 NAME = "memory.example.org"
 PROXY = "127.0.0.3"
@@ -94,9 +95,10 @@ class Service:
 
 
 @contextmanager
-def started(folder, door, *words, embedder='model = "none"'):
-    """Run the command over a store with two admins' tokens."""
-    (folder / "sitecustomize.py").write_text(SET_UP)
+def started(folder, door, *words, embedder='model = "none"', anew=False):
+    """Run the command over a store with two admins' tokens, where ``anew`` by starting Python, with what it sets up."""
+    if anew:
+        (folder / "sitecustomize.py").write_text(SET_UP)
     (folder / "told.toml").write_text(f"[embedder]\n{embedder}\n[worth]\nnote = 0.77\n")
     with perdure.open(folder / "a.db", POLICY) as memory:
         secrets = [memory.create_token("admin", "*", actor=name).secret for name in ("ana", "bo")]
@@ -105,10 +107,9 @@ def started(folder, door, *words, embedder='model = "none"'):
     paths = f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     set_up = {"PYTHONPATH": paths, "STARTED": str(folder / "started"), "SPANS": str(folder / "spans")}
     line = command(*words, "--store", folder / "a.db", "--policy", folder / "told.toml", *DOORS[door][1])
-    with (
-        (folder / "errors").open("w") as errors,
-        subprocess.Popen(line, stderr=errors, cwd=folder, env={**os.environ, **set_up}) as process,
-    ):
+    with (folder / "errors").open("w") as errors, nullcontext() if anew else forked():
+        begun = subprocess.Popen(line, stderr=errors, cwd=folder, env={**os.environ, **set_up})
+    with begun as process:
         try:
             found = waited(lambda: re.search(r"(?<!\S)http://([\d.]+):(\d+)/(?!\S)", (folder / "errors").read_text()))
             assert found, (folder / "errors").read_text()
@@ -130,7 +131,8 @@ def shown(door, tmp_path_factory):
     (folder / "notes.md").write_text("<!-- perdure:begin -->\nOld line.\n<!-- perdure:end -->\n")
     seen = ("--memory-file", f"team/a={folder / 'notes.md'}", "--traces", "content", "--log", "--no-maintenance")
     network = ("--host", "127.0.0.2", "--port", port, "--allowed-host", NAME, "--proxy", PROXY)
-    with started(folder, door, *network, *seen, "--tools", "lifecycle", DOORS[door][0], "team/a") as service:
+    words = (*network, *seen, "--tools", "lifecycle", DOORS[door][0], "team/a")
+    with started(folder, door, *words, anew=True) as service:
         service.given_port = port
         service.kept = service.ask("/v1/remember", {"content": "The gate opens at seven."})
         service.ask("/v1/recall", {"query": "When does the zebra gate open?"})
@@ -239,7 +241,10 @@ def maintains_nothing(service):
 
 def is_refused_as_json(service):
     words = ("--json", "--host", "0.0.0.0", "--store", service.folder / "none.db", "--port", "0")  # noqa: S104  # refused
-    done = subprocess.run(command(*words), capture_output=True, text=True, check=False, timeout=60, cwd=service.folder)
+    with forked():
+        done = subprocess.run(
+            command(*words), capture_output=True, text=True, check=False, timeout=60, cwd=service.folder
+        )
     assert done.returncode == 1
     assert "Without tokens" in json.loads(done.stdout)["message"]
 

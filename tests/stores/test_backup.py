@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from conftest import HashEmbedder, finished, logical, opened, python, tables
+from conftest import HashEmbedder, finished, logical, opened, tables
 from perdure.compose import backup, restore_backup, store_at
 from perdure.records.errors import (
     DiskFull,
@@ -28,6 +28,7 @@ from perdure.records.errors import (
 )
 from perdure.stores.sqlite import backup as sqlite_backup
 from perdure.stores.statements import migrations
+from starts import forked_python
 from stores.test_upgrade import old_file
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="file locks and modes of POSIX")
@@ -256,7 +257,7 @@ memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}})
 memory.remember_many([f"lost? {i}" for i in range(200)])
 os.kill(os.getpid(), 9)
 """
-    python(code, agent).communicate()
+    forked_python(code, agent).communicate()
     assert Path(f"{agent}-wal").stat().st_size > 0
     wal, half = Path(f"{agent}-wal").read_bytes(), tmp_path / "half"
     half.mkdir()
@@ -332,7 +333,7 @@ try:
 except DiskFull as error:
     print(error)
 """
-    assert "safe.db could not be written" in finished(python(code, agent, tmp_path / "safe.db"))
+    assert "safe.db could not be written" in finished(forked_python(code, agent, tmp_path / "safe.db"))
     assert names(tmp_path) == ["agent.db"]
     assert issubclass(DiskFull, PerdureError)
 

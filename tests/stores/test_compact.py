@@ -12,9 +12,10 @@ import apsw
 import numpy as np
 import pytest
 
-from conftest import WORDS_ONLY, Clock, as_operator, on_a_file, opened, python, servers, weekly_on_a_server
+from conftest import WORDS_ONLY, Clock, as_operator, on_a_file, opened, servers, weekly_on_a_server
 from perdure.compose import is_server
 from perdure.records.errors import DeadlineExceeded, DiskFull, StoreBusy
+from starts import forked_python
 
 POLICY = {**WORDS_ONLY, "journal": {"horizon_days": 30}}
 
@@ -125,7 +126,7 @@ print(connection.execute("SELECT count(*) FROM memory").get, flush=True)
 
 @on_a_file
 def test_a_reader_goes_on_reading_what_it_saw(full, clock):
-    child = python(READER, full, stdin=subprocess.PIPE)
+    child = forked_python(READER, full, stdin=subprocess.PIPE)
     seen = child.stdout.readline()
     with opened(full, POLICY, clock) as memory:
         done = memory.compact(dry_run=False)

@@ -97,6 +97,15 @@ def test_a_recall_costs_no_more_after_hundreds_that_no_sweep_has_counted(path, c
 
 
 @on_a_file
+def test_each_of_many_accesses_that_no_sweep_has_counted_is_seen_at_once(path, clock):
+    with opened(path, {}, clock, HashEmbedder()) as memory:
+        kept = memory.remember("A stone lies in the river.")
+        for number in range(1, 20):
+            clock.passes(hours=3)
+            memory.recall("a stone in the river")
+            assert memory.get(kept.id).access_count == number
+
+
 def test_accesses_that_are_kept_are_those_of_the_file_whoever_counts_them(path, clock):
     drawn = random.Random(7)  # noqa: S311  # a reproducible order
     with (

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from conftest import finished, python, weekly
+from conftest import finished, weekly
 from perdure.records.errors import StoreError
 from perdure.stores.postgres import local_programs
 from perdure.stores.postgres.local import SUPERUSER, LocalServer, local_server
 from replicas import promote, replica_of, wait_for
+from starts import forked_python
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a local server needs Linux or macOS")
 
@@ -162,7 +163,7 @@ def test_a_process_that_ends_takes_its_server_with_it():
     server.start()
     print(server.folder, server.port)
     """
-    folder, port = finished(python("\n".join(line.strip() for line in code.splitlines())), 30).split()
+    folder, port = finished(forked_python("\n".join(line.strip() for line in code.splitlines())), 30).split()
     assert not Path(folder).exists()
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", int(port))) != 0
@@ -206,7 +207,7 @@ def test_many_processes_make_one_copy_of_the_programs(reachable, monkeypatch):
     temporary = reachable / "tmp"
     temporary.mkdir()
     monkeypatch.setitem(__import__("conftest").ENV, "TMPDIR", str(temporary))
-    children = [python(code, wheel) for _ in range(4)]
+    children = [forked_python(code, wheel) for _ in range(4)]
     (copy,) = {finished(child).strip() for child in children}
     assert [str(p) for p in temporary.iterdir()] == [copy]
     files = [p for p in Path(copy).rglob("*") if p.is_file()]
@@ -215,6 +216,6 @@ def test_many_processes_make_one_copy_of_the_programs(reachable, monkeypatch):
     assert {p.stat().st_mode & 0o777 for p in Path(copy).rglob("*") if p.is_dir()} == {0o755}
 
     files[0].unlink()  # by a cleaning of temporary files
-    other = finished(python(code, wheel)).strip()
+    other = finished(forked_python(code, wheel)).strip()
     assert other != copy
     assert not Path(other).exists()  # a private copy goes with its process
