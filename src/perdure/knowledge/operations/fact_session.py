@@ -104,12 +104,8 @@ class FactSession:
         else:
             self._read_key(fact_key(subject, predicate), norm)
             place = (subject, predicate) if norm is None else (subject, predicate, norm)
-        ids = [
-            i
-            for i in self._of.get(place, ())
-            if self.states[i].status is Status.ACTIVE and not self.facts[i].has_ended(at)
-        ]
-        return self.known(ids, at)
+        active = (i for i in self._of.get(place, ()) if self.states[i].status is Status.ACTIVE)
+        return self.known([i for i in active if not self.facts[i].has_ended(at)], at)
 
     def expired(self, subject: str, predicate: str, norm: str, at: Instant) -> list[Fact]:
         """Return the facts of an entity with a value whose end was stated and has come by now."""

@@ -137,8 +137,8 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names,
         found = whole_memory_items(ctx.store.get(namespace, ids), ctx.policy, now)
         memories = {m.id: m for m in found if seen.sees(m.scope, m.session)}
         rivals, (newer, older) = open_conflicts(ctx, namespace, ids), _successions(ctx, namespace, ids)
-        asked = {f.id: f.to_data() for f in page if f.id in memories and memories[f.id].aging}
-        words = whose_words(ctx, namespace, asked)
+        asked = (f for f in page if f.id in memories and memories[f.id].aging)
+        words = whose_words(ctx, namespace, {f.id: f.to_data() for f in asked})
         lines += [
             replace(
                 _line(ctx, with_learned_rate(memories[f.id], f, rates, now), f, names, now, words.get(f.id, f.trust)),

@@ -116,12 +116,12 @@ def _tell_again(
     is_older = said_after(source.at, [known], writer.work.now) < known.said
     if is_older or (begin, end) == (known.fact.valid_from, known.fact.valid_to):
         writer.reinforce(known, claim.span, source, f"said again: {claim.value.text}")
-    elif is_past(known.fact, known.state):
-        because = f"its days were corrected: {claim.value.text}"
+        return
+    because = f"its days were corrected: {claim.value.text}"
+    if is_past(known.fact, known.state):
         moved = replace(claim, valid_from=begin, valid_to=end, many=known.fact.many or claim.many)
         replace_past(writer, moved, subject, source, [*wrong, known.fact], because)
     else:  # it was believed while it held, and is so still of that time
-        because = f"its days were corrected: {claim.value.text}"
         writer.work.rewrite(replace(known.fact, valid_from=begin, valid_to=end), because)
         writer.reinforce(known, claim.span, source, because)
 

@@ -73,8 +73,8 @@ class ReplacedMemories:
         for record in notes:
             facts = self._resting_on(record.id)
             self.work.read(facts)
-            states = (self.work.states[i].status for i in facts if i in self.work.facts)
-            believed = any(status in (Status.ACTIVE, Status.ARCHIVED) for status in states)
+            states = {self.work.states[i].status for i in facts if i in self.work.facts}
+            believed = not states.isdisjoint((Status.ACTIVE, Status.ARCHIVED))
             if record.id not in self.gone and (believed or self._says_more(record, facts)):
                 continue
             because = f"updated: {stands} holds instead" if stands else "no fact that it says is believed any longer"

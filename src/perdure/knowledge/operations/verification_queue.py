@@ -103,8 +103,7 @@ def _fact_groups(
     for fact in facts:
         by.setdefault(fact.key, []).append(fact)
     order = sorted(by, key=lambda key: (min(last.get(f.id, -1) for f in by[key]), key))
-    picked: list[str] = []
-    count = 0
+    picked, count = list[str](), 0
     for key in order:
         if count >= limit:
             break
