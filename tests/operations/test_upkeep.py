@@ -481,3 +481,47 @@ def test_workers_in_processes_of_their_own_run_each_task_once(opening, path, clo
     lines = [line for child in children for line in finished(child).splitlines()]
     assert sorted(lines) == sorted(f"room-{i} {t} done" for i in range(8) for t in ("sweep", "report", "backup"))
     assert memory.check() == []
+
+
+# --- many small namespaces
+
+
+def operations_of_upkeep(raw_store, place):
+    return [o for o in raw_store.operations(place, 100) if o.operation == "upkeep"]
+
+
+def test_all_tasks_of_a_namespace_are_begun_in_one_operation_and_ended_in_another(opening, raw_store, clock):
+    memory = opening(WORDS_ONLY)
+    memory.remember("The gateway has port 8000.", namespace="a")
+    done = memory.upkeep("one", eager=True)
+    assert {r.task for r in done.runs} == {"report", "backup", "check", "trim", "compact"}
+    assert len(operations_of_upkeep(raw_store, "a")) == 2
+    clock.passes(days=1)
+    again = memory.upkeep("one", eager=True)
+    assert {r.task for r in again.runs} == {"report", "check", "trim", "compact"}
+    assert len(operations_of_upkeep(raw_store, "a")) == 4
+
+
+def test_a_long_task_does_not_let_others_wait_for_its_end_or_take_the_rest(opening, raw_store, clock, monkeypatch):
+    """What was begun with it is begun anew after it, so that no other worker takes it for given up."""
+    memory = opening({**POLICY, "upkeep": {**PLAIN, "check_days": 30}})
+    place = "a"
+    memory.remember("The gateway has port 8000.", namespace=place)
+    vaulted(raw_store, memory, memory.list(place)[0].id, place)
+    seen = []
+
+    def write(*_):
+        clock.passes(minutes=4)
+        seen.append(memory.upkeep_state(place)["report"]["outcome"])
+        return "somewhere"
+
+    monkeypatch.setattr(BackupFolder, "write", write)
+    began = to_instant(clock())
+    memory.upkeep("one")
+    told = memory.upkeep_state(place)
+    assert seen == ["running"]
+    assert {task: (run["outcome"], run["last_ms"] - began) for task, run in told.items()} == {
+        "report": ("done", 0),
+        "backup": ("done", 0),
+        "check": ("done", 4 * 60_000),
+    }
