@@ -227,13 +227,14 @@ def import_lines(
     namespace: str | None = None,
     partial: bool = False,
     redact: bool = True,
+    restoring: str | None = None,
     progress: Progress | None = None,
 ) -> Moved:
     """Bring an export into a store, checked whole before anything is written: see ``perdure.operations.import_export``.
 
     ``url`` is as for ``open``; the limits of ``policy`` hold for the rows, and it says which secrets are replaced.
     """
-    options: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress}
+    options: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress, "restoring": restoring}
     options |= {"policy": policy if redact else None, "limits": policy, "now": now}
     with store_at(url) as store:
         return import_export.import_lines(lines, store, scratch_store, **options)

@@ -502,9 +502,9 @@ def test_all_tasks_of_a_namespace_are_begun_in_one_operation_and_ended_in_anothe
     assert len(operations_of_upkeep(raw_store, "a")) == 4
 
 
-def test_a_long_task_does_not_let_others_wait_for_its_end_or_take_the_rest(opening, raw_store, clock, monkeypatch):
+def test_a_long_task_does_not_keep_others_waiting_for_its_end(opening, raw_store, clock, monkeypatch, tmp_path):
     """What was begun with it is begun anew after it, so that no other worker takes it for given up."""
-    memory = opening({**POLICY, "upkeep": {**PLAIN, "check_days": 30}})
+    memory = opening({**POLICY, "upkeep": {**PLAIN, "check_days": 30, "backup_folder": str(tmp_path / "backups")}})
     place = "a"
     memory.remember("The gateway has port 8000.", namespace=place)
     vaulted(raw_store, memory, memory.list(place)[0].id, place)
@@ -525,3 +525,26 @@ def test_a_long_task_does_not_let_others_wait_for_its_end_or_take_the_rest(openi
         "backup": ("done", 0),
         "check": ("done", 4 * 60_000),
     }
+
+
+def test_a_round_tells_how_far_it_is(opening, clock):
+    memory = opening(POLICY)
+    for place in ("a", "b", "c"):
+        memory.remember(f"note of {place}", namespace=place)
+    clock.passes(days=8)
+    told = []
+    memory.upkeep("one", progress=lambda *so_far: told.append(so_far))
+    assert told == [(1, 3), (2, 3), (3, 3)] * 2
+
+
+def test_the_states_of_many_namespaces_are_read_by_few_statements(opening, raw_store, monkeypatch):
+    memory = opening(POLICY)
+    for number in range(12):
+        memory.remember(f"note {number}", namespace=f"t/{number:02}")
+    memory.upkeep("one")
+    expected = {place: memory.upkeep_state(place) for place in memory.namespaces()}
+    asked = []
+    for name in ("_read", "_rows", "_everywhere"):
+        monkeypatch.setattr(type(raw_store), name, counted(type(raw_store), name, asked))
+    assert memory.upkeep_states() == expected
+    assert len(asked) < 5

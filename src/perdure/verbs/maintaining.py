@@ -183,6 +183,7 @@ class MaintainingVerbs:
         eager: bool = False,
         stop: Callable[[], bool] = lambda: False,
         known: MutableMapping[str, int] | None = None,
+        progress: Progress | None = None,
     ) -> Upkept:
         """Run what the policy's schedule says is due in every namespace: sweeps, reports, backups, verifications.
 
@@ -193,14 +194,21 @@ class MaintainingVerbs:
             eager: Sweep whatever is due now, whatever the schedule says.
             stop: Asked before each run; True ends the round.
             known: An empty dict, given again at each round: where nothing is due for a while.
+            progress: Called with (done, total) namespaces: while those that are due are swept, then for all else.
         """
         name = values.checked_text(owner, "owner", longest=200)
-        return maintenance_tasks.upkeep(self._context, owner=name, eager=eager, stop=stop, known=known)
+        return maintenance_tasks.upkeep(
+            self._context, owner=name, eager=eager, stop=stop, known=known, progress=progress
+        )
 
     def upkeep_state(self, namespace: str = "default") -> dict[str, Mapping[str, Any]]:
         """Return task -> what is written down about it: last run, outcome, next run, and the last decay report."""
         place = values.checked_namespace(namespace)
         return maintenance_tasks.state(self._context, place)
+
+    def upkeep_states(self) -> dict[str, dict[str, Mapping[str, Any]]]:
+        """Return namespace -> what ``upkeep_state`` returns, of all namespaces, by few statements."""
+        return maintenance_tasks.states(self._context)
 
     def apply(self, plan: Plan, *, accept_loss: str | None = None) -> ApplyResult:
         """Apply a plan that a dry run returned, exactly, or refuse because the store has moved on.

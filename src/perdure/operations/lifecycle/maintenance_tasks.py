@@ -17,7 +17,7 @@ from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
 from perdure.operations.monitoring import alerts, overdue_places, tell_alerts, tells_alerts, upkeep_states
-from perdure.operations.ports import Context
+from perdure.operations.ports import Context, Progress
 from perdure.operations.reembed import embed_waiting
 from perdure.records.damage import CheckScope
 from perdure.records.errors import ConflictError, PerdureError, StoreReadOnly, StoreUnavailable
@@ -52,6 +52,7 @@ def upkeep(
     ttl: int = LEASE_MS,
     stop: Callable[[], bool] = lambda: False,
     known: MutableMapping[str, Instant] | None = None,
+    progress: Progress | None = None,
 ) -> Upkept:
     """Run what is due by the schedule in every namespace: sweeps, then reports, backups, verifications.
 
@@ -60,7 +61,13 @@ def upkeep(
     """
     if ctx.store.read_only:
         raise StoreReadOnly("The store is read-only, so maintenance cannot run.", remedy="Use a writable store.")
-    turns = _Turns(ctx, owner, eager=eager)
+    count = 0 if progress is None else len(ctx.store.namespaces())
+
+    def tell(done: int) -> None:
+        if progress is not None:
+            progress(done, max(done, count))
+
+    turns = _Turns(ctx, owner, eager=eager, tell=tell)
     for place in overdue_places(ctx):  # a sweep makes these moves, and then nobody would be told
         if not stop():
             turns.run(place, Task.ALERT, _alert)
@@ -70,6 +77,7 @@ def upkeep(
         if stop():
             break
         turns.look(status, quiet, {**_tasks(ctx, status, first=not number), **ctx.extension.tasks(ctx)})
+        tell(number + 1)
     return Upkept(swept, tuple(turns.runs))
 
 
@@ -78,11 +86,20 @@ def state(ctx: Context, place: str) -> dict[str, Mapping[str, Any]]:
     return {d.id: d.data for d in ctx.store.documents.find(place, Shelf.UPKEEP, [t.value for t in Task])}
 
 
+def states(ctx: Context) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Return namespace -> what is written down about each task of it."""
+    return {
+        one.namespace: state(ctx, one.namespace) if one.tasks is None else dict(one.tasks) for one in upkeep_states(ctx)
+    }
+
+
 @dataclass(slots=True)
 class _Turns:
     ctx: Context
     owner: str
     eager: bool = field(kw_only=True)
+    tell: Callable[[int], None] = field(kw_only=True)  # told how many sweeps were begun
+    swept: int = 0
     runs: list[Run] = field(default_factory=list)
     begun: dict[tuple[str, Task], Data] = field(default_factory=dict)
 
@@ -92,6 +109,8 @@ class _Turns:
 
     def begin(self, place: str) -> bool:
         """Whether a sweep is due by the schedule, or wanted now, and this worker is the one that runs it."""
+        self.swept += 1
+        self.tell(self.swept)
         return self._try_claim(place, Task.SWEEP) is None or self.eager
 
     def end(self, place: str, problem: str, *, moved: bool) -> None:
