@@ -88,6 +88,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     context = Context(
         policy=settings,
         clock=_clock(clock),
+        simulated=clock is not None,
         ids=Ids(),
         embedder=maker,
         tokens=getattr(maker, "count_tokens", None) or estimate_tokens,

@@ -91,6 +91,9 @@ class SqlStore(ABC):
     def _plain(self, place: str) -> str:
         return place.removeprefix(self.prefix)
 
+    def clock(self) -> Instant | None:
+        return None  # a file has none
+
     # --- leases
 
     def take_lease(self, namespace: str, owner: str, now: Instant, ttl: int) -> Lease | None:
@@ -259,6 +262,9 @@ class SqlStore(ABC):
 
     def count_changes(self, namespace: str | None, since: Instant, operation: str | None = None) -> int:
         return self._total(namespace, "count_changes", since=since, operation=operation)
+
+    def operations_ahead(self, namespace: str, now: Instant, limit: int) -> list[tuple[str, str, Instant]]:
+        return [(i, name, at) for i, name, at in self._rows(namespace, "operations_ahead", now=now, limit=limit)]
 
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         rows = self._rows(namespace, "events", day=day, week=week, most=most)

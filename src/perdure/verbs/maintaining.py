@@ -12,7 +12,7 @@ from perdure.verbs.parameters import AcceptLoss, DryRun, Everywhere, Namespace
 
 if TYPE_CHECKING:
     from perdure.operations import compact, journal, reembed, repair
-    from perdure.operations.lifecycle import compression, fit, maintain, maintenance_tasks, sweep
+    from perdure.operations.lifecycle import clocks, compression, fit, maintain, maintenance_tasks, sweep
     from perdure.operations.ports import Context, Progress
     from perdure.records.plan import Plan
     from perdure.records.report import CompressionReport, FitResult, Maintained, Reembedded, Report, Upkept
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from perdure.rules.validation import queries, values
 else:
     compact, journal, reembed, repair = lazy_modules("perdure.operations", "compact", "journal", "reembed", "repair")
-    compression, fit, maintain, maintenance_tasks, sweep = lazy_modules(
-        "perdure.operations.lifecycle", "compression", "fit", "maintain", "maintenance_tasks", "sweep"
+    clocks, compression, fit, maintain, maintenance_tasks, sweep = lazy_modules(
+        "perdure.operations.lifecycle", "clocks", "compression", "fit", "maintain", "maintenance_tasks", "sweep"
     )
     (redaction,) = lazy_modules("perdure.rules", "redaction")
     queries, values = lazy_modules("perdure.rules.validation", "queries", "values")
@@ -49,6 +49,8 @@ class MaintainingVerbs:
         Safe to call at any time and as often as you like. Each operation can be undone. What the safety gates hold
         back is listed in ``held`` and tried again at every sweep.
         """
+        if not dry_run:
+            clocks.refuse_wrong_clock(self._context)
         return sweep.sweep(self._context, dry_run=dry_run, namespace=namespace, accept_loss=accept_loss)
 
     @verb(_PANEL, lasts=True, reads=True)
@@ -130,7 +132,9 @@ class MaintainingVerbs:
             progress: Called with (done, total) after each page of operations and memories.
         """
         scope = (WHOLE if full else CheckScope()).telling(progress)
-        return [str(fault) for fault in self._context.store.check(scope)]
+        faults = [str(fault) for fault in self._context.store.check(scope)]
+        clocks.warn_of_operations_ahead(self._context)
+        return faults
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")
     def repair(
@@ -174,6 +178,7 @@ class MaintainingVerbs:
             stop: Asked before each namespace; True ends the round.
         """
         name = values.checked_text(owner, "owner", longest=200)
+        clocks.refuse_wrong_clock(self._context)
         return maintain.maintain(self._context, owner=name, stop=stop)
 
     def upkeep(
@@ -197,6 +202,7 @@ class MaintainingVerbs:
             progress: Called with (done, total) namespaces: while those that are due are swept, then for all else.
         """
         name = values.checked_text(owner, "owner", longest=200)
+        clocks.refuse_wrong_clock(self._context)
         return maintenance_tasks.upkeep(
             self._context, owner=name, eager=eager, stop=stop, known=known, progress=progress
         )
