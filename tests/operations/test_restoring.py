@@ -11,7 +11,10 @@ from conftest import STORES, HashEmbedder
 from operations.test_erase import erased
 from perdure.interfaces.cli import app as cli
 
-pytestmark = pytest.mark.parametrize("store", STORES[:2], indirect=True)
+pytestmark = [
+    pytest.mark.parametrize("store", STORES[:2], indirect=True),
+    pytest.mark.filterwarnings("ignore:.*dated ahead of the clock"),  # the command has the real clock, the test another
+]
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
 TENANT = "acme/support"
 

@@ -109,7 +109,7 @@ def maintain(
 @contextmanager
 def _no_log_of_failures() -> Iterator[None]:
     """Keep failures of tasks out of the log: they are printed with the round. Tracebacks of defects stay."""
-    log = logging.getLogger("perdure.operations.lifecycle.maintenance_tasks")
+    log = logging.getLogger("perdure.operations.lifecycle.task_runs")
 
     def is_traceback(record: logging.LogRecord) -> bool:
         return record.exc_info is not None
