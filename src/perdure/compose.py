@@ -68,9 +68,9 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         url: A file's path, ``:memory:``, ``sqlite:///path``, or ``postgresql://user:password@host/database``, which may
             bind the connections to a part of the server (``?namespace_prefix=team/``) and limit them (``pool_size``).
         policy: A TOML file, a dict, or None to look for one (``PERDURE_POLICY``, ``./perdure.toml``, the user's
-            configuration folder) and else take the defaults. Of the working folder's file only harmless keys count
-            where the user does not trust it (``perdure trust``).
-        clock: Returns now as an aware datetime; the real clock if None. For tests and simulations.
+            configuration folder) and else take the defaults. Of a file in the working folder that the user does not
+            trust (``perdure trust``) only harmless keys count.
+        clock: Returns now as an aware datetime, for tests and simulations; if None, the real clock is read.
         embedder: None for the policy's; ``"none"`` for words only; or a callable from texts to vectors.
         create: Make a file that is not there. A server's tables are made by ``perdure migrate``.
 
@@ -83,11 +83,11 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         UntrustedPolicyWarning: The working folder's file sets keys that are not harmless, and is not trusted.
     """
     settings = policy if isinstance(policy, Policy) else load_policy(policy)
-    maker = chosen_embedder(embedder, settings)
-    warn = Warner()
+    maker, warn = chosen_embedder(embedder, settings), Warner()
     context = Context(
         policy=settings,
         clock=_clock(clock),
+        simulated=clock is not None,
         ids=Ids(),
         embedder=maker,
         tokens=getattr(maker, "count_tokens", None) or estimate_tokens,

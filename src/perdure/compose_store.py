@@ -229,6 +229,7 @@ def import_lines(
     namespace: str | None = None,
     partial: bool = False,
     redact: bool = True,
+    restoring: str | None = None,
     progress: Progress | None = None,
 ) -> Moved:
     """Bring an export into a store, checked whole before anything is written: see ``perdure.operations.import_export``.
@@ -236,7 +237,7 @@ def import_lines(
     ``url`` is as for ``open``, or says so once the export was checked; the limits of ``policy`` hold for the rows, and
     it says which secrets are replaced.
     """
-    options: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress}
+    options: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress, "restoring": restoring}
     options |= {"policy": policy if redact else None, "limits": policy, "now": now}
     return import_export.import_lines(
         lines, lambda: store_at(url() if callable(url) else url), scratch_store, **options

@@ -273,11 +273,12 @@ def by_cli(walk: Walk) -> dict[str, Any]:
 
 @contextmanager
 def _command_line(walk: Walk) -> Iterator[None]:
-    """Make the commands once, and give them the walk's clock."""
+    """Make the commands once, and give them the walk's clock, which is the server's too."""
     command = get_command(app)
     with (
         mock.patch("typer.testing._get_command", return_value=command),
         mock.patch("time.time_ns", walk.nanoseconds),
+        mock.patch("perdure.stores.postgres.store.PostgresStore.clock", side_effect=walk.milliseconds),
     ):
         yield
 

@@ -35,6 +35,7 @@ NO_COMMAND = {
     "apply_all": "`apply` applies all plans of a file",
     "upkeep": "`maintain` does it",
     "upkeep_state": "`maintain --status` shows it",
+    "upkeep_states": "`maintain --status` shows it",
     "entities": "`entity list` does it",
     "entity": "`entity show` does it",
     "merge_entities": "`entity merge` does it",

@@ -481,3 +481,70 @@ def test_workers_in_processes_of_their_own_run_each_task_once(opening, path, clo
     lines = [line for child in children for line in finished(child).splitlines()]
     assert sorted(lines) == sorted(f"room-{i} {t} done" for i in range(8) for t in ("sweep", "report", "backup"))
     assert memory.check() == []
+
+
+# --- many small namespaces
+
+
+def operations_of_upkeep(raw_store, place):
+    return [o for o in raw_store.operations(place, 100) if o.operation == "upkeep"]
+
+
+def test_all_tasks_of_a_namespace_are_begun_in_one_operation_and_ended_in_another(opening, raw_store, clock):
+    memory = opening(WORDS_ONLY)
+    memory.remember("The gateway has port 8000.", namespace="a")
+    done = memory.upkeep("one", eager=True)
+    assert {r.task for r in done.runs} == {"report", "backup", "check", "trim", "compact"}
+    assert len(operations_of_upkeep(raw_store, "a")) == 2
+    clock.passes(days=1)
+    again = memory.upkeep("one", eager=True)
+    assert {r.task for r in again.runs} == {"report", "check", "trim", "compact"}
+    assert len(operations_of_upkeep(raw_store, "a")) == 4
+
+
+def test_a_long_task_does_not_keep_others_waiting_for_its_end(opening, raw_store, clock, monkeypatch, tmp_path):
+    """What was begun with it is begun anew after it, so that no other worker takes it for given up."""
+    memory = opening({**POLICY, "upkeep": {**PLAIN, "check_days": 30, "backup_folder": str(tmp_path / "backups")}})
+    place = "a"
+    memory.remember("The gateway has port 8000.", namespace=place)
+    vaulted(raw_store, memory, memory.list(place)[0].id, place)
+    seen = []
+
+    def write(*_):
+        clock.passes(minutes=4)
+        seen.append(memory.upkeep_state(place)["report"]["outcome"])
+        return "somewhere"
+
+    monkeypatch.setattr(BackupFolder, "write", write)
+    began = to_instant(clock())
+    memory.upkeep("one")
+    told = memory.upkeep_state(place)
+    assert seen == ["running"]
+    assert {task: (run["outcome"], run["last_ms"] - began) for task, run in told.items()} == {
+        "report": ("done", 0),
+        "backup": ("done", 0),
+        "check": ("done", 4 * 60_000),
+    }
+
+
+def test_a_round_tells_how_far_it_is(opening, clock):
+    memory = opening(POLICY)
+    for place in ("a", "b", "c"):
+        memory.remember(f"note of {place}", namespace=place)
+    clock.passes(days=8)
+    told = []
+    memory.upkeep("one", progress=lambda *so_far: told.append(so_far))
+    assert told == [(1, 3), (2, 3), (3, 3)] * 2
+
+
+def test_the_states_of_many_namespaces_are_read_by_few_statements(opening, raw_store, monkeypatch):
+    memory = opening(POLICY)
+    for number in range(12):
+        memory.remember(f"note {number}", namespace=f"t/{number:02}")
+    memory.upkeep("one")
+    expected = {place: memory.upkeep_state(place) for place in memory.namespaces()}
+    asked = []
+    for name in ("_read", "_rows", "_everywhere"):
+        monkeypatch.setattr(type(raw_store), name, counted(type(raw_store), name, asked))
+    assert memory.upkeep_states() == expected
+    assert len(asked) < 5

@@ -407,8 +407,8 @@ APPLYING = {"apply", "apply_all"}
 OF_THE_STORE = {
     *("policy", "now", "agent", "no_facts", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
     *("unwritable", "confirmed_losses"),
-    *("maintain", "upkeep", "upkeep_state", "export", "watch", "on_erasure", "without_model", "forecast_under"),
-    *("count_erased", "forget_texts", "while_unchanged"),
+    *("maintain", "upkeep", "upkeep_state", "upkeep_states", "export", "watch", "on_erasure", "without_model"),
+    *("forecast_under", "count_erased", "forget_texts", "while_unchanged"),
     *("operation", "memories_of", "superseded_facts", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }

@@ -458,6 +458,7 @@ def verbs(ids, operations):
         "upkeep": lambda m: m.upkeep("mallory").to_dict(),
         "verify": lambda m: [m.verify("alice"), m.verify("alice", ids).counts],
         "upkeep_state": lambda m: m.upkeep_state("alice"),
+        "upkeep_states": lambda m: m.upkeep_states(),
         "answer": lambda m: m.answer(ids[0], "keep"),
         "update": lambda m: m.update(ids[0], "mine now"),
         "forget": lambda m: m.forget(ids[0]),

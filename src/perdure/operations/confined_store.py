@@ -31,7 +31,7 @@ from perdure.records.report import Operation
 from perdure.records.store_rows import Lease, Purged, StoreSize, TransactionView, UpkeepState, Waiting
 from perdure.records.vector import Space
 
-_UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only", "unwritable", "health")
+_UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only", "unwritable", "health", "clock")
 """What says nothing of any namespace."""
 
 _UNTOLD: Final = "Places of the whole file or server, and of other namespaces, are told only to who sees all of them."

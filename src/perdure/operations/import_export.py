@@ -11,6 +11,7 @@ from typing import Any, Final
 from perdure.operations.ports import Progress
 from perdure.operations.quotas import check_usage
 from perdure.operations.redacted_export import RedactedExport
+from perdure.operations.restoring import refusal, remains_of, restore
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import (
     FORMAT,
@@ -25,7 +26,7 @@ from perdure.operations.transfer import (
     tally,
 )
 from perdure.records.damage import WHOLE, CheckScope
-from perdure.records.errors import ConflictError, InvalidInput, NotFound
+from perdure.records.errors import ConflictError, InvalidInput, NotFound, TargetTaken
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import PARTS, Line, Moved, Tally
@@ -42,7 +43,7 @@ _TABLES: Final = CheckScope(pieces=0)  # what must hold between tables, for all 
 _ROUNDS: Final = 3  # times that a row is read, written or compared
 
 
-def import_lines(
+def import_lines(  # noqa: PLR0913  # the options of a command
     lines: Lines,
     target: Callable[[], AbstractContextManager[Store]],
     scratch: Scratch,
@@ -52,6 +53,7 @@ def import_lines(
     now: Instant | None = None,
     namespace: str | None = None,
     partial: bool = False,
+    restoring: str | None = None,
     progress: Progress | None = None,
 ) -> Moved:
     """Bring an export, or one namespace of it, into a store; an interrupted import is gone on with.
@@ -68,6 +70,7 @@ def import_lines(
         now: Rows that say they are from later are refused; None where nobody knows what time it is.
         namespace: Only this one.
         partial: Take the complete part of an export that was cut short; its rows are not compared with its journal.
+        restoring: The id of the operation that brings back a namespace which was erased whole; None refuses that.
         progress: Told (done, total).
 
     Raises:
@@ -89,8 +92,24 @@ def import_lines(
                 progress(read + moved, read + total)
 
         with target() as store:
-            moved = copy(checked, store, progress=tell, work="import")
+            moved = _move(checked, store, restoring, limits or Policy(), now, tell)
     return replace(moved, whole=reading.whole and not reading.lost, redacted=0 if redacted is None else redacted.found)
+
+
+def _move(
+    source: Store, target: Store, restoring: str | None, policy: Policy, now: Instant | None, tell: Progress
+) -> Moved:
+    """Copy what was checked; into a namespace that was erased whole only where somebody says so, and then only that."""
+    places = source.namespaces()
+    remains = remains_of(target, places[0]) if len(places) == 1 else None
+    if restoring is not None and remains is not None and now is not None:
+        return restore(source, target, remains, id=restoring, now=now, policy=policy.version)
+    try:
+        return copy(source, target, progress=tell, work="import")
+    except TargetTaken as error:
+        if found := remains_of(target, error.namespace):
+            raise refusal(found, source) from error
+        raise
 
 
 def _check(store: Store, policy: Policy, *, whole: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from perdure.operations.documents import PAGE
 from perdure.operations.extension import TaskResult
+from perdure.operations.lifecycle.clocks import operations_ahead
 from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
 from perdure.operations.ports import Context
@@ -232,7 +233,8 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
         since = looked.overdue_since
         in_use = since is not None and ctx.store.count_changes(place, to_instant(since) + 1) > 0
         keys, unwritable = ctx.policy.alerts, ctx.store.unwritable
-        found += find_alerts(looked, place, tasks, keys, from_instant(now), unwritable, in_use=in_use)
+        ahead = operations_ahead(ctx, place)
+        found += find_alerts(looked, place, tasks, keys, from_instant(now), unwritable, in_use=in_use, ahead=ahead)
     severities = ("critical", "warning", "info")
     return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
 

@@ -122,6 +122,7 @@ class Context:
     # opens another store's rows for the length of a block, to read them
     open_copy: Callable[[str], AbstractContextManager[Store]] | None = None
     secret: Callable[[], str] | None = None  # makes an unguessable text of 256 random bits, for tokens
+    simulated: bool = False  # whether the caller gave a clock of its own, which may tell any time
     seconds: float | None = None  # how long each call may take; None for what the policy says
     grant: Grant | None = None  # what the caller's token allows; None for a program that opened the store itself
     # lines of a digest, as a model was shown them -> what it made of them

@@ -99,6 +99,9 @@ class Store(Protocol):
             StoreUnavailable, StoreTooOld, StoreTooNew: It cannot be used now.
         """
 
+    def clock(self) -> Instant | None:
+        """Return what the server's own clock says; None of a file, which has none."""
+
     @property
     def transfer(self) -> RowTransfer:
         """Copies the store row by row."""
@@ -243,10 +246,7 @@ class Store(Protocol):
     def due_ids(
         self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int, *, held: bool
     ) -> list[tuple[str, Instant, int]]:
-        """Return the next memories whose due instant has come: (id, due, row); ``after`` is (due, row).
-
-        Either those that a gate holds back, or the others.
-        """
+        """Return the next memories that are due, either those held back or the others: (id, due, row), as ``after``."""
 
     def accessed_ids(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
         """Return the next memories by id with accesses that no sweep has counted in."""
@@ -278,6 +278,9 @@ class Store(Protocol):
     def count_changes(self, namespace: str | None, since: Instant, operation: str | None = None) -> int:
         """Return how many changes the journal has taken in since an instant, by operations of a name if it is given."""
 
+    def operations_ahead(self, namespace: str, now: Instant, limit: int) -> list[tuple[str, str, Instant]]:
+        """Return (id, name, instant) of operations after an instant but those of upkeep's notes, the latest first."""
+
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         """Return (what became of memories, 1 if they show less, 1 if since ``day``, count) by the newest lines."""
 
@@ -298,10 +301,7 @@ class Store(Protocol):
         """
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
-        """Return what is damaged; empty for a sound store. Writers go on meanwhile.
-
-        With a namespace only that one is looked at, and only against its journal.
-        """
+        """Return what is damaged; with a namespace only there, and only against its journal. Writers go on."""
 
     def unfinished(self) -> str:
         """Return which copy or import into the empty store has begun and not ended; empty for none."""

@@ -203,6 +203,12 @@ class DeadlineExceeded(StoreBusy):
         super().__init__(message, remedy=remedy or usual)
 
 
+class ClockDiffers(StoreError):  # noqa: N818  # reads as the statement it makes
+    """This machine's clock is not as the server's: maintenance would move and erase by it; nothing was done."""
+
+    fault: ClassVar[Fault] = "machine"
+
+
 class DiskFull(StoreError):  # noqa: N818  # reads as the statement it makes
     """The disk, a quota or the file-size limit is exhausted; the transaction was rolled back."""
 

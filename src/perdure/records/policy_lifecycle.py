@@ -282,6 +282,12 @@ class AlertPolicy:
         1, "Critical: the daily check found so many rows that are not as they were written.", 0, 1000
     )
     unwritable: int = store_key(1, "Critical: the store is read-only, or its disk is full.", 0, 1)
+    operations_ahead: int = store_key(
+        1,
+        "Critical: so many operations are dated more than an hour ahead of the clock.",
+        0,
+        20,
+    )
     failures: int = store_key(3, "Critical: a maintenance task has failed so many times in a row.", 0, 1000)
     at_risk: int = store_key(
         1, "Warning: so many memories of at least median value would be archived within 30 days.", 0, 20

@@ -39,13 +39,15 @@ def find_alerts(
     unwritable: Unwritable = "",
     *,
     in_use: bool = True,
+    ahead: tuple[int, str] = (0, ""),
 ) -> list[Alert]:
     """Return the alerts of a namespace whose value reaches the threshold; a threshold of 0 turns one off.
 
     ``tasks`` has what is written down about the last run of each task of maintenance; ``in_use`` is whether anything
-    was written since the oldest due move began to wait.
+    was written since the oldest due move began to wait; ``ahead`` is how many operations are dated ahead, and which.
     """
     rows = (
+        ("operations_ahead", "critical", ahead[0], ahead[1], ()),
         *_of_store(unwritable),
         *_of_maintenance(found.overdue_since, tasks, now, in_use=in_use),
         *_of_memories(found, now),

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from perdure.records.damage import Fault
+from perdure.records.errors import SpaceMismatch
 from perdure.records.vector import Space
+from perdure.stores.reading import active_space
 from perdure.stores.statements import Session
 
 
@@ -41,3 +43,23 @@ def restore_spaces(session: Session) -> None:
 def _of_name(name: Any) -> Space | None:
     model, dimensions, version = ["", "", "", *str(name).rsplit("/", 2)][-3:]
     return Space(model, int(dimensions), version) if dimensions.isascii() and dimensions.isdigit() else None
+
+
+def add_space(session: Session, space: Space, *, activate: bool) -> None:
+    """Make a space known, and the one that searches use if none is active or ``activate`` says so; else refuse it."""
+    found = active_space(session)
+    if found is not None and found[1] != space and not activate:
+        raise SpaceMismatch(
+            f"The store's vectors are from {found[1].name}, these are from {space.name}.",
+            remedy="Run `perdure reembed` to make new vectors for the store.",
+        )
+    prepare_space(session, space)
+    session.run("activate_space", name=space.name)
+
+
+def prepare_space(session: Session, space: Space) -> None:
+    """Make a space known."""
+    while session.value("space_of", name=space.name) is None:  # another process may have taken the number
+        session.run(
+            "insert_space", name=space.name, model=space.model, dimensions=space.dimensions, version=space.version
+        )

@@ -8,7 +8,6 @@ from typing import Any, Final, TypeVar
 
 from perdure.records.damage import RepairSources
 from perdure.records.deadline import unlimited
-from perdure.records.errors import SpaceMismatch
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, searchable
@@ -22,6 +21,7 @@ from perdure.stores.packing import unpacked
 from perdure.stores.reading import Pairs, SqlDocuments
 from perdure.stores.repairing import row_repairs
 from perdure.stores.rows import change_of, content_digests, entry_of, json_value, operation_of
+from perdure.stores.spaces import add_space, prepare_space
 from perdure.stores.statements import Session, filter_parts
 from perdure.stores.tokens import SqlTokens
 from perdure.stores.trimming import trim_page
@@ -90,6 +90,9 @@ class SqlStore(ABC):
 
     def _plain(self, place: str) -> str:
         return place.removeprefix(self.prefix)
+
+    def clock(self) -> Instant | None:
+        return None  # a file has none
 
     # --- leases
 
@@ -260,6 +263,9 @@ class SqlStore(ABC):
     def count_changes(self, namespace: str | None, since: Instant, operation: str | None = None) -> int:
         return self._total(namespace, "count_changes", since=since, operation=operation)
 
+    def operations_ahead(self, namespace: str, now: Instant, limit: int) -> list[tuple[str, str, Instant]]:
+        return [(i, name, at) for i, name, at in self._rows(namespace, "operations_ahead", now=now, limit=limit)]
+
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         rows = self._rows(namespace, "events", day=day, week=week, most=most)
         return [(kind, shorter, recent, many) for kind, shorter, recent, many in rows]
@@ -346,10 +352,10 @@ class SqlStore(ABC):
 
     def add_space(self, space: Space, *, activate: bool) -> None:
         if self.space() != space:
-            self._admin(lambda s: _add_space(s, space, activate=activate))
+            self._admin(lambda s: add_space(s, space, activate=activate))
 
     def prepare_space(self, space: Space, *, to_search: bool = False) -> None:  # noqa: ARG002  # a server's part refuses it
-        self._admin(lambda s: _prepare_space(s, space))
+        self._admin(lambda s: prepare_space(s, space))
 
     def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
         existing = self._global("space_of", name=space.name)
@@ -377,22 +383,3 @@ class SqlStore(ABC):
     @property
     def tokens(self) -> SqlTokens:
         return SqlTokens(self._global, self._admin, self.prefix)
-
-
-def _add_space(session: Session, space: Space, *, activate: bool) -> None:
-    """Make a space known, and the one that searches use if none is active or ``activate`` says so; else refuse it."""
-    found = reading.active_space(session)
-    if found is not None and found[1] != space and not activate:
-        raise SpaceMismatch(
-            f"The store's vectors are from {found[1].name}, these are from {space.name}.",
-            remedy="Run `perdure reembed` to make new vectors for the store.",
-        )
-    _prepare_space(session, space)
-    session.run("activate_space", name=space.name)
-
-
-def _prepare_space(session: Session, space: Space) -> None:
-    while session.value("space_of", name=space.name) is None:  # another process may have taken the number
-        session.run(
-            "insert_space", name=space.name, model=space.model, dimensions=space.dimensions, version=space.version
-        )

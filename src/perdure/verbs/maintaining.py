@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from perdure.records.damage import WHOLE, CheckScope
 from perdure.verbs.checks import check_role
 from perdure.verbs.declaration import Param, lazy_modules, verb
-from perdure.verbs.parameters import AcceptLoss, DryRun, Everywhere, Namespace
+from perdure.verbs.parameters import AcceptLoss, DryRun, Everywhere, Namespace, TokenBudget
 
 if TYPE_CHECKING:
     from perdure.operations import compact, journal, reembed, repair
-    from perdure.operations.lifecycle import compression, fit, maintain, maintenance_tasks, sweep
+    from perdure.operations.lifecycle import clocks, compression, fit, maintain, maintenance_tasks, sweep, task_runs
     from perdure.operations.ports import Context, Progress
     from perdure.records.plan import Plan
     from perdure.records.report import CompressionReport, FitResult, Maintained, Reembedded, Report, Upkept
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     from perdure.rules.validation import queries, values
 else:
     compact, journal, reembed, repair = lazy_modules("perdure.operations", "compact", "journal", "reembed", "repair")
-    compression, fit, maintain, maintenance_tasks, sweep = lazy_modules(
-        "perdure.operations.lifecycle", "compression", "fit", "maintain", "maintenance_tasks", "sweep"
+    clocks, compression, fit, maintain, maintenance_tasks, sweep, task_runs = lazy_modules(
+        "perdure.operations.lifecycle",
+        "clocks",
+        "compression",
+        "fit",
+        "maintain",
+        "maintenance_tasks",
+        "sweep",
+        "task_runs",
     )
     (redaction,) = lazy_modules("perdure.rules", "redaction")
     queries, values = lazy_modules("perdure.rules.validation", "queries", "values")
@@ -49,6 +56,7 @@ class MaintainingVerbs:
         Safe to call at any time and as often as you like. Each operation can be undone. What the safety gates hold
         back is listed in ``held`` and tried again at every sweep.
         """
+        clocks.refuse_wrong_clock(self._context, unless=dry_run)
         return sweep.sweep(self._context, dry_run=dry_run, namespace=namespace, accept_loss=accept_loss)
 
     @verb(_PANEL, lasts=True, reads=True)
@@ -71,8 +79,7 @@ class MaintainingVerbs:
     def fit(
         self,
         namespace: Namespace = "default",
-        tokens: Annotated[int, Param("The budget; the policy's if omitted.", ge=1, le=1_000_000_000, short="-b")]
-        | None = None,
+        tokens: TokenBudget | None = None,
         *,
         dry_run: DryRun = True,
         accept_loss: AcceptLoss | None = None,
@@ -130,6 +137,7 @@ class MaintainingVerbs:
             progress: Called with (done, total) after each page of operations and memories.
         """
         scope = (WHOLE if full else CheckScope()).telling(progress)
+        clocks.warn_of_operations_ahead(self._context)
         return [str(fault) for fault in self._context.store.check(scope)]
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")
@@ -181,6 +189,7 @@ class MaintainingVerbs:
             stop: Asked before each namespace; True ends the round.
         """
         name = values.checked_text(owner, "owner", longest=200)
+        clocks.refuse_wrong_clock(self._context)
         return maintain.maintain(self._context, owner=name, stop=stop)
 
     def upkeep(
@@ -190,6 +199,7 @@ class MaintainingVerbs:
         eager: bool = False,
         stop: Callable[[], bool] = lambda: False,
         known: MutableMapping[str, int] | None = None,
+        progress: Progress | None = None,
     ) -> Upkept:
         """Run what the policy's schedule says is due in every namespace: sweeps, reports, backups, verifications.
 
@@ -200,14 +210,22 @@ class MaintainingVerbs:
             eager: Sweep whatever is due now, whatever the schedule says.
             stop: Asked before each run; True ends the round.
             known: An empty dict, given again at each round: where nothing is due for a while.
+            progress: Called with (done, total) namespaces: while those that are due are swept, then for all else.
         """
         name = values.checked_text(owner, "owner", longest=200)
-        return maintenance_tasks.upkeep(self._context, owner=name, eager=eager, stop=stop, known=known)
+        clocks.refuse_wrong_clock(self._context)
+        return maintenance_tasks.upkeep(
+            self._context, owner=name, eager=eager, stop=stop, known=known, progress=progress
+        )
 
     def upkeep_state(self, namespace: str = "default") -> dict[str, Mapping[str, Any]]:
         """Return task -> what is written down about it: last run, outcome, next run, and the last decay report."""
         place = values.checked_namespace(namespace)
-        return maintenance_tasks.state(self._context, place)
+        return task_runs.state(self._context, place)
+
+    def upkeep_states(self) -> dict[str, dict[str, Mapping[str, Any]]]:
+        """Return namespace -> what ``upkeep_state`` returns, of all namespaces, by few statements."""
+        return task_runs.states(self._context)
 
     def apply(self, plan: Plan, *, accept_loss: str | None = None) -> ApplyResult:
         """Apply a plan that a dry run returned, exactly, or refuse because the store has moved on.

@@ -46,6 +46,7 @@ Facts = Annotated[
     ),
 ]
 DryRun = Annotated[bool, Param("Only report what would change; false applies it.")]
+TokenBudget = Annotated[int, Param("The budget; the policy's if omitted.", ge=1, le=1_000_000_000, short="-b")]
 AcceptLoss = Annotated[
     str,
     Param(

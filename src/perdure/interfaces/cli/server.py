@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from perdure import compose
+    from perdure.interfaces.views import terminal
     from perdure.records.report import Upkept
 else:
     (compose,) = lazy_modules("perdure", "compose")
+    (terminal,) = lazy_modules("perdure.interfaces.views", "terminal")
 _LOOK_SECONDS = 30.0
 
 
@@ -93,8 +95,8 @@ def maintain(
         known: dict[str, int] = {}
         run = partial(memory.upkeep, name, eager=once or every is not None, stop=stopped.is_set, known=known)
         if once:
-            with _no_log_of_failures():
-                report = run()
+            with _no_log_of_failures(), terminal.progress("Maintaining") as show:
+                report = run(progress=show)
             _show_round(call, report)
             return Exit.FAILED if report.failed else Exit.OK
         print(f"{name} maintains {call.shown_store}, every {pause:g} s, until Ctrl-C.", file=sys.stderr)
@@ -107,7 +109,7 @@ def maintain(
 @contextmanager
 def _no_log_of_failures() -> Iterator[None]:
     """Keep failures of tasks out of the log: they are printed with the round. Tracebacks of defects stay."""
-    log = logging.getLogger("perdure.operations.lifecycle.maintenance_tasks")
+    log = logging.getLogger("perdure.operations.lifecycle.task_runs")
 
     def is_traceback(record: logging.LogRecord) -> bool:
         return record.exc_info is not None
@@ -133,8 +135,8 @@ def _run_round(call: Call, run: Callable[[], Upkept]) -> None:
 
 def _show_state(call: Call) -> None:
     with call.memory() as memory:
-        namespaces = memory.namespaces() if call.namespace is None else [call.namespace]
-        states = {namespace: memory.upkeep_state(namespace) for namespace in namespaces}
+        place = call.namespace
+        states = memory.upkeep_states() if place is None else {place: memory.upkeep_state(place)}
     call.answer(states, *view_of(states, Request("upkeep_state")))
 
 

@@ -96,10 +96,14 @@ def import_(
     keep_secrets: Annotated[
         bool, typer.Option("--keep-secrets", help="Import passwords, keys and tokens as they are.")
     ] = False,
+    restore_erased: Annotated[
+        bool, typer.Option("--restore-erased", help="Bring back a namespace that was erased whole there.")
+    ] = False,
 ) -> None:
     """Load an export into a store; its namespaces must be empty there. Can be interrupted and resumed.
 
-    Secrets in it are replaced, as the policy says, in the journal too.
+    Secrets in it are replaced, as the policy says, in the journal too. One namespace that was erased whole is brought
+    back with --restore-erased: it keeps its journal, with one operation more that can be undone.
     """
     started = time.perf_counter()
     with short_warnings(), terminal.progress("Importing") as show:
@@ -109,6 +113,7 @@ def import_(
             "namespace": call.namespace,
             "partial": partial,
             "redact": not keep_secrets,
+            "restoring": compose.Ids()(compose.current_instant()) if restore_erased else None,
             "progress": show,
         }
         moved = compose.import_lines(lines, call.prepared_store, policy, compose.current_instant(), **options)

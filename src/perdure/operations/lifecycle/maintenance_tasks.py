@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Final
 
 from perdure.operations.compact import compact_if_it_pays
-from perdure.operations.documents import write_documents
 from perdure.operations.erase import Selection, archived_since, erase
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
 from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
+from perdure.operations.lifecycle.task_runs import TaskRuns, Work, state
 from perdure.operations.monitoring import alerts, overdue_places, tell_alerts, tells_alerts, upkeep_states
-from perdure.operations.ports import Context
+from perdure.operations.ports import Context, Progress
 from perdure.operations.reembed import embed_waiting
 from perdure.records.damage import CheckScope
-from perdure.records.errors import ConflictError, PerdureError, StoreReadOnly, StoreUnavailable
+from perdure.records.errors import StoreReadOnly
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import Document, Shelf, Tier
-from perdure.records.report import Run, Upkept
+from perdure.records.memory import Tier
+from perdure.records.report import Upkept
 from perdure.records.store_rows import UpkeepState
-from perdure.rules.document_edits import DocumentEdits
-from perdure.rules.lifecycle.schedule import Data, Task, begin_run, earliness, fail_run, finish_run, next_run
+from perdure.rules.lifecycle.schedule import Task
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.statistics import count_memories, percentiles
 
@@ -33,8 +31,6 @@ SAMPLE: Final = 1000
 SOON_DAYS: Final = 30
 SHOWN_FAULTS: Final = 20
 ERASED_AT_ONCE: Final = 1000  # archived memories that one run erases; the rest goes the next day
-_log = logging.getLogger(__name__)
-_Work = Callable[[Context, str], TaskResult]
 _PAGES: Final = 2000
 """Transactions of one run, each of at most 200 operations or some 200 lines; the rest goes the next day."""
 
@@ -47,6 +43,7 @@ def upkeep(
     ttl: int = LEASE_MS,
     stop: Callable[[], bool] = lambda: False,
     known: MutableMapping[str, Instant] | None = None,
+    progress: Progress | None = None,
 ) -> Upkept:
     """Run what is due by the schedule in every namespace: sweeps, then reports, backups, verifications.
 
@@ -55,7 +52,13 @@ def upkeep(
     """
     if ctx.store.read_only:
         raise StoreReadOnly("The store is read-only, so maintenance cannot run.", remedy="Use a writable store.")
-    turns = _Turns(ctx, owner, eager=eager)
+    count = 0 if progress is None else len(ctx.store.namespaces())
+
+    def tell(done: int) -> None:
+        if progress is not None:
+            progress(done, max(done, count))
+
+    turns = TaskRuns(ctx, owner, eager=eager, tell=tell)
     for place in overdue_places(ctx):  # a sweep makes these moves, and then nobody would be told
         if not stop():
             turns.run(place, Task.ALERT, _alert)
@@ -65,154 +68,8 @@ def upkeep(
         if stop():
             break
         turns.look(status, quiet, {**_tasks(ctx, status, first=not number), **ctx.extension.tasks(ctx)})
+        tell(number + 1)
     return Upkept(swept, tuple(turns.runs))
-
-
-def state(ctx: Context, place: str) -> dict[str, Mapping[str, Any]]:
-    """Return what is written down about each task of a namespace."""
-    return {d.id: d.data for d in ctx.store.documents.find(place, Shelf.UPKEEP, [t.value for t in Task])}
-
-
-@dataclass(slots=True)
-class _Turns:
-    ctx: Context
-    owner: str
-    eager: bool = field(kw_only=True)
-    runs: list[Run] = field(default_factory=list)
-    begun: dict[tuple[str, Task], Data] = field(default_factory=dict)
-
-    def begin(self, place: str) -> bool:
-        """Whether a sweep is due by the schedule, or wanted now, and this worker is the one that runs it."""
-        return self._try_claim(place, Task.SWEEP) is None or self.eager
-
-    def end(self, place: str, problem: str, *, moved: bool) -> None:
-        """Write down how a sweep ended; not where another worker is about to.
-
-        A sweep of the minute before was written down and one is enough, unless this one moved something.
-        """
-        if (place, Task.SWEEP) in self.begun:
-            self._end(place, Task.SWEEP, problem, ("swept", {}))
-        elif moved:
-            before = state(self.ctx, place).get(Task.SWEEP)
-            if before is not None and before["outcome"] != "running" and self._write_sweep(place, before, "swept"):
-                self.runs.append(Run(place, Task.SWEEP.value, "done", "swept"))
-
-    def look(self, status: UpkeepState, quiet: MutableMapping[str, Instant], tasks: Mapping[Task, _Work]) -> None:
-        """Run those tasks of a namespace that are due, and note when to look again."""
-        place, last_runs = status.namespace, status.tasks
-        if self.eager and (last_runs is None or self._lacks_sweep(last_runs.get(Task.SWEEP))):
-            self._idle(place)
-        now = self.ctx.clock()
-        if quiet.get(place, now) > now:
-            return
-        nexts = [0] if last_runs is None else [self._next_due(place, task, last_runs.get(task), now) for task in tasks]
-        if min(nexts) <= now:
-            nexts = [self.run(place, task, work) for task, work in tasks.items()]
-        quiet[place] = min(nexts)
-
-    def _lacks_sweep(self, before: Data | None) -> bool:
-        """Whether no sweep is known of the last hour, or how long else lies between two."""
-        now = self.ctx.clock()
-        return next_run(Task.SWEEP, before, now, self.ctx.policy.upkeep, early=1.0) <= now
-
-    def _idle(self, place: str) -> None:
-        """Write down that there was nothing to sweep, where a sweep was wanted and none is known of the last hour."""
-        before = state(self.ctx, place).get(Task.SWEEP)
-        if self._lacks_sweep(before):
-            self._write_sweep(place, before, "nothing was due")
-
-    def _write_sweep(self, place: str, before: Data | None, note: str) -> bool:
-        """Write down a sweep that nothing was written of when it began; False if that did not succeed."""
-        now, policy = self.ctx.clock(), self.ctx.policy.upkeep
-        ended = finish_run(begin_run(before, now, self.owner, policy), Task.SWEEP, note, policy, {})
-        try:
-            return self._write(place, Task.SWEEP, before, ended, f"sweep: {note}")
-        except StoreUnavailable:
-            raise
-        except PerdureError as error:
-            self._trouble(place, Task.SWEEP, error)
-            return False
-
-    def run(self, place: str, task: Task, work: _Work) -> Instant:
-        """Run a task if it is due, and return when it next is."""
-        waits = self._try_claim(place, task)
-        if waits is not None:
-            return waits
-        problem = ""
-        outcome: TaskResult = ("", {})
-        try:
-            outcome = work(self.ctx, place)
-        except StoreUnavailable:
-            raise  # it would be so in every namespace
-        except PerdureError as error:
-            problem = str(error)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the other namespaces must not wait for it
-            _log.exception("The %s of %s failed unexpectedly.", task, place)
-            problem = f"{type(error).__name__}: {error}"
-        return self._end(place, task, problem, outcome)
-
-    def _next_due(self, place: str, task: Task, before: Data | None, now: Instant) -> Instant:
-        """Return when a task is next due, not after now if it is or is wanted, by what is written down about it."""
-        if self.eager and task in {Task.SWEEP, Task.EMBED} and (before is None or before["last_ms"] <= now - LEASE_MS):
-            return now
-        early = 1.0 if self.eager else earliness(self.owner, place, task)
-        return next_run(task, before, now, self.ctx.policy.upkeep, early=early)
-
-    def _try_claim(self, place: str, task: Task) -> Instant | None:
-        """As ``_claim``; trouble in one namespace is reported, and the others go on."""
-        try:
-            return self._claim(place, task)
-        except StoreUnavailable:
-            raise
-        except PerdureError as error:
-            self._trouble(place, task, error)
-            return self.ctx.clock() + LEASE_MS
-
-    def _trouble(self, place: str, task: Task, error: PerdureError) -> None:
-        _log.warning("The %s of %s failed: %s", task, place, error)
-        self.runs.append(Run(place, task.value, "failed", str(error)))
-
-    def _claim(self, place: str, task: Task) -> Instant | None:
-        """Write this worker into a task that is due; else return when to look again."""
-        now, policy = self.ctx.clock(), self.ctx.policy.upkeep
-        before = state(self.ctx, place).get(task)
-        if (due := self._next_due(place, task, before, now)) > now:
-            return due
-        running = begin_run(before, now, self.owner, policy)
-        if not self._write(place, task, before, running, f"{self.owner} begins the {task}"):
-            return now + 1  # another worker was faster; what it wrote is read at the next round
-        self.begun[place, task] = running
-        return None
-
-    def _end(self, place: str, task: Task, problem: str, outcome: TaskResult) -> Instant:
-        running, policy = self.begun.pop((place, task)), self.ctx.policy.upkeep
-        note, more = outcome
-        if problem:
-            _log.warning("The %s of %s failed: %s", task, place, problem)
-            after = fail_run(running, problem, self.ctx.clock(), policy)
-        else:
-            after = finish_run(running, task, note, policy, more)
-        message = f"{task} failed: {problem}" if problem else f"{task}: {note}"
-        try:
-            self._write(place, task, running, after, message)
-        except StoreUnavailable:
-            raise
-        except PerdureError as error:  # it stays "running", and so is tried again after a while
-            self._trouble(place, task, error)
-        else:
-            self.runs.append(Run(place, task.value, after["outcome"], after["note"]))
-        early = 1.0 if self.eager else earliness(self.owner, place, task)
-        return next_run(task, after, self.ctx.clock(), policy, early=early)
-
-    def _write(self, place: str, task: Task, before: Data | None, after: Data, note: str) -> bool:
-        """Write a task's document if it is as it was read; False if another worker was faster."""
-        edits = DocumentEdits([Document(Shelf.UPKEEP, task.value, "", before)] if before is not None else ())
-        edits.put(Shelf.UPKEEP, task.value, "", after, note[:1000])
-        try:
-            write_documents(self.ctx, place, "upkeep", edits.changes(), note[:1000])
-        except ConflictError:
-            return False
-        return True
 
 
 def _report(ctx: Context, place: str) -> TaskResult:
@@ -303,7 +160,7 @@ def _index(ctx: Context, place: str) -> TaskResult:
     return f"{found['vectors']} vectors are searched by an index", {"vectors": found["vectors"]}
 
 
-def _tasks(ctx: Context, status: UpkeepState, *, first: bool) -> dict[Task, _Work]:
+def _tasks(ctx: Context, status: UpkeepState, *, first: bool) -> dict[Task, Work]:
     place = status.namespace
     erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
     checking = {Task.CHECK: _check} if ctx.policy.upkeep.check_days else {}

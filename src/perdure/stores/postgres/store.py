@@ -106,6 +106,9 @@ class PostgresStore(SqlStore):
         found = check_schema(self.address)
         return StoreHealth(found.version, not found.read_only and self._refused != "full")
 
+    def clock(self) -> Instant | None:
+        return int(self._global("server_clock")[0][0])
+
     # --- writing
 
     def apply(

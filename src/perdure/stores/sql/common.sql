@@ -221,6 +221,11 @@ WHERE at_ms >= :since AND (CAST(:operation AS text) IS NULL OR operation = :oper
 SELECT coalesce(sum(changes), 0) FROM operation
 WHERE namespace = :namespace AND at_ms >= :since AND (CAST(:operation AS text) IS NULL OR operation = :operation);
 
+-- name: operations_ahead
+-- kind: routed
+SELECT id, operation, at_ms FROM operation WHERE namespace = :namespace AND at_ms > :now AND operation <> 'upkeep'
+ORDER BY at_ms DESC, id LIMIT :limit;
+
 -- Days are counted from 1970 UTC. A loss is dated by the memory, not by the operation: a late sweep is of several days.
 -- name: stored_by_day
 -- kind: routed

@@ -651,6 +651,10 @@ SELECT key, value FROM meta;
 -- kind: admin
 UPDATE meta SET value = :number WHERE key = 'schema';
 
+-- name: server_clock
+-- kind: admin
+SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint);
+
 -- name: server_status
 -- kind: admin
 SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on',

@@ -1,0 +1,108 @@
+"""Bringing back a tenant under its name: an export of a namespace that was erased whole since."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from conftest import STORES, HashEmbedder
+from operations.test_erase import erased
+from perdure.interfaces.cli import app as cli
+
+pytestmark = [
+    pytest.mark.parametrize("store", STORES[:2], indirect=True),
+    pytest.mark.filterwarnings("ignore:.*dated ahead of the clock"),  # the command has the real clock, the test another
+]
+POLICY = {"preset": "facts", "embedder": {"model": "none"}}
+TENANT = "acme/support"
+
+
+@pytest.fixture
+def tenant(opening, path, tmp_path, monkeypatch):
+    """A store with two namespaces, one of them with facts, links, a pinned and an archived memory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.toml").write_text('preset = "facts"\n[embedder]\nmodel = "none"\n')
+    memory = opening(POLICY, HashEmbedder())
+    kept = memory.remember("The gateway of Acme has port 8000.", namespace=TENANT, idempotency_key="k1", tags=["net"])
+    memory.pin(kept.id)
+    memory.archive(memory.remember("The old fax number is 12.", namespace=TENANT).id, reason="gone")
+    said = [{"role": "user", "content": "I live in Lyon and I work for Acme.", "session": "s1"}]
+    memory.ingest(said, session="s1", namespace=TENANT)
+    memory.learn(["s1"], namespace=TENANT)
+    memory.recall("Which port has the gateway?", TENANT)
+    memory.remember("A neighbour.", namespace="other")
+    return memory
+
+
+def ran(path, *words, code=0):
+    done = CliRunner().invoke(cli.app, ["--store", path, "--policy", "policy.toml", *words, "--json"])
+    assert done.exit_code == code, done.output
+    return json.loads(done.stdout or done.stderr)
+
+
+def seen(memory):
+    """What a tenant has: its memories, whether they are pinned or archived, what is known and what is found."""
+    memories = memory.list(TENANT, include_archived=True)
+    return {
+        "memories": sorted((m.id, m.content, m.pinned, m.status, m.tags) for m in memories),
+        "facts": sorted((m.id, m.content) for m in memories if m.kind == "fact"),
+        "entities": sorted((e.id, e.name) for e in memory.entities(TENANT)),
+        "found": [h.memory.id for h in memory.recall("port gateway", TENANT).hits],
+    }
+
+
+def test_an_erased_tenant_comes_back_under_its_name_only_if_somebody_says_so(tenant, path):
+    before = seen(tenant)
+    assert before["entities"]
+    ran(path, "export", "yesterday.jsonl", "-n", TENANT)
+    erased(tenant, everything=True, namespace=TENANT)
+    refused = ran(path, "import", "yesterday.jsonl", code=1)
+    assert refused["error"] == "TargetTaken"
+    count = len(before["memories"])
+    assert f"{count} on " in refused["message"]
+    assert f"she asked for it); the export has {count} of these" in refused["message"]
+    assert "--restore-erased" in refused["remedy"]
+    assert tenant.list(TENANT, include_archived=True) == []
+
+    told = ran(path, "import", "yesterday.jsonl", "--restore-erased")
+    assert told["parts"]["memory"] == count
+    assert seen(tenant) == before
+    assert tenant.check(full=True) == []
+    assert [m.content for m in tenant.list("other")] == ["A neighbour."]
+    again = tenant.remember("The gateway of Acme has port 8000.", namespace=TENANT, idempotency_key="k1")
+    assert (again.changed, again.id) == (False, before["found"][0])
+
+
+def test_bringing_back_is_one_operation_that_can_be_undone(tenant, path):
+    ran(path, "export", "yesterday.jsonl", "-n", TENANT)
+    erased(tenant, everything=True, namespace=TENANT)
+    ran(path, "import", "yesterday.jsonl", "--restore-erased")
+    newest = tenant.history(namespace=TENANT, limit=1)[0]
+    assert newest.operation == "import"
+    tenant.undo(newest.id)
+    assert tenant.list(TENANT, include_archived=True) == []
+    assert "k1" not in str(tenant.list(TENANT))
+    assert ran(path, "import", "yesterday.jsonl", code=1)["error"] == "TargetTaken"
+    assert tenant.check(full=True) == []
+
+
+def test_what_was_erased_and_is_not_in_the_export_stays_erased(tenant, path):
+    gone = tenant.remember("Anna's door code is 4711-beta, by her word.", namespace=TENANT, idempotency_key="door")
+    erased(tenant, gone.id, namespace=TENANT)
+    ran(path, "export", "yesterday.jsonl", "-n", TENANT)
+    erased(tenant, everything=True, namespace=TENANT, reason="a mistake")
+    ran(path, "import", "yesterday.jsonl", "--restore-erased")
+    with pytest.raises(Exception, match="was erased for good"):
+        tenant.remember("Anna's door code is 4711-beta, by her word.", namespace=TENANT, idempotency_key="door")
+
+
+def test_a_namespace_with_memories_is_never_changed(tenant, path):
+    ran(path, "export", "yesterday.jsonl", "-n", TENANT)
+    tenant.remember("Said today.", namespace=TENANT)
+    before = seen(tenant)
+    for words in ((), ("--restore-erased",)):
+        assert ran(path, "import", "yesterday.jsonl", *words, code=1)["error"] == "TargetTaken"
+    erased(tenant, tenant.list("other")[0].id, namespace="other")
+    assert seen(tenant) == before
