@@ -64,7 +64,17 @@ class NotAllowed(PerdureError):  # noqa: N818  # reads as the statement it makes
 
 
 class TooManyCalls(PerdureError):  # noqa: N818  # reads as the statement it makes
-    """A service refuses a caller for a while: too many calls of its token, or wrong tokens from its address."""
+    """A service refuses a caller for a while: too many calls of its token, or wrong tokens from its address.
+
+    Attributes:
+        seconds: After how many the caller may try again.
+    """
+
+    seconds: int = 2
+
+    def __init__(self, message: str, seconds: int = 2, *, remedy: str = "") -> None:
+        self.seconds = seconds
+        super().__init__(message, remedy=remedy)
 
 
 class NotFound(PerdureError, LookupError):  # noqa: N818  # reads as the statement it makes

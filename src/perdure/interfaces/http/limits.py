@@ -14,10 +14,9 @@ from perdure.interfaces.http.answers import Payload
 from perdure.interfaces.http.call_threads import CallThreads
 from perdure.interfaces.http.lines import Streams
 from perdure.interfaces.http.metrics import Observed
-from perdure.interfaces.http.problems import RequestRefused
 from perdure.interfaces.http.settings import Settings
 from perdure.interfaces.http.shared import Counts, Shared
-from perdure.records.errors import InvalidInput, MemoryErased
+from perdure.records.errors import InvalidInput, MemoryErased, TooManyCalls
 
 if TYPE_CHECKING:
     from perdure.interfaces.http.tracing import Tracing
@@ -41,20 +40,21 @@ class CallLimits:
     @classmethod
     def of(cls, settings: Settings, shared: Shared) -> CallLimits:
         """Return the limits that settings say."""
-        threads = CallThreads(settings.threads, settings.waiting)
+        share = settings.caller_threads or max(1, settings.threads // 2)
+        threads = CallThreads(settings.threads, settings.waiting, share)
         lists = Streams("lists", _LISTS_AT_ONCE, _LISTS_READ)
         return cls(settings, threads, shared, Observed(settings.file), lists, _tracing(settings))
 
     async def check_rate(self, caller: str) -> None:
-        """Count a call."""
+        """Count a call.
+
+        Raises:
+            TooManyCalls: The caller has made too many lately.
+        """
         rate = self.settings.rate
         if rate and caller and (wait := await self.shared.take(caller)):
-            raise RequestRefused(
-                429,
-                f"The token makes more than {rate:g} calls a second.",
-                remedy="Wait, then go on more slowly.",
-                headers={"retry-after": str(int(wait) + 1)},
-            )
+            told = f"The token makes more than {rate:g} calls a second."
+            raise TooManyCalls(told, int(wait) + 1, remedy="Wait, then go on more slowly.")
 
     async def run_once(
         self,
@@ -89,7 +89,9 @@ class CallLimits:
             raise InvalidInput(
                 "The Idempotency-Key was used for another call.", remedy="Use a new key for each new call."
             )
-        if state == "known" and not await self.threads.run(partial(holds, first_answer), self.settings.call_seconds):
+        if state == "known" and not await self.threads.run(
+            partial(holds, first_answer), self.settings.call_seconds, key[0] or namespace
+        ):
             await self.shared.forget(namespace)
             state = "forgotten"
         if state == "forgotten":

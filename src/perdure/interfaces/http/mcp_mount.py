@@ -20,7 +20,7 @@ from perdure.interfaces.http.call_notes import CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.problems import RequestRefused, problem_of, told_to_callers
 from perdure.interfaces.mcp.run import OpenOnce, build
-from perdure.records.errors import PerdureError
+from perdure.records.errors import PerdureError, TooManyCalls
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -46,9 +46,7 @@ class CallersMemory(OpenOnce):
 
         Whether the token reaches it is checked by the verb.
         """
-        request = _REQUEST.get()
-        chosen = request.query_params.get("namespace") or request.headers.get("perdure-namespace")
-        return chosen or super().namespace(usual)
+        return chosen_namespace(_REQUEST.get()) or super().namespace(usual)
 
     def take_notice(self) -> str:
         """Return nothing: notices are for the one who started the service."""
@@ -58,6 +56,11 @@ class CallersMemory(OpenOnce):
         """Return an error as plain data, without the folders of the service's machine."""
         message, remedy = told_to_callers(error)
         return {**error.to_dict(), "message": message, "remedy": remedy}
+
+
+def chosen_namespace(request: Request) -> str:
+    """Return the namespace that a request chooses; empty for none."""
+    return request.query_params.get("namespace") or request.headers.get("perdure-namespace") or ""
 
 
 class McpMount:
@@ -94,9 +97,10 @@ class McpMount:
             await self._limits.check_rate(request.state.principal.key)
             async with asyncio.timeout(self._settings.body_seconds):
                 body = await request.body()  # whole, before it counts among the calls: slow clients take no place
-            with self._limits.threads.place():
+            caller = request.state.principal.key or chosen_namespace(request) or self._settings.namespace
+            async with self._limits.threads.place(caller, self._settings.call_seconds):
                 await self._answer(request, body, send)
-        except RequestRefused as error:
+        except (RequestRefused, TooManyCalls) as error:
             await problem_of(error)(scope, receive, send)
         except TimeoutError:
             slow = RequestRefused(408, "The body came too slowly.", remedy="Send it again, faster.")

@@ -109,10 +109,17 @@ def problem_of(error: PerdureError) -> Response:
     status = status_of(error)
     document = _document(status, fields, (type(error).__doc__ or "").strip().partition("\n")[0], message)
     document |= {name: getattr(error, name) for name in _MORE if hasattr(error, name)}
+    return problem_response(status, document, headers_of(error, status))
+
+
+def headers_of(error: PerdureError, status: int) -> dict[str, str]:
+    """Return the headers of the answer that tells an error: when to try again, among others."""
+    if isinstance(error, errors.TooManyCalls):
+        return {"retry-after": str(error.seconds)}
     headers = dict(error.headers) if isinstance(error, RequestRefused) else {}
     if status == 503:  # noqa: PLR2004  # the service or its store cannot do it now
         headers.setdefault("retry-after", str(RETRY_SECONDS))
-    return problem_response(status, document, headers)
+    return headers
 
 
 def _document(status: int, fields: Mapping[str, str], title: str, detail: str) -> dict[str, Any]:

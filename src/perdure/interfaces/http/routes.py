@@ -6,7 +6,7 @@ import json
 import logging
 import re
 from asyncio import timeout
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -196,12 +196,16 @@ class VerbEndpoint:
         seconds = self._seconds(call)
         if not self._verb.lasts:  # it ends itself; what lasts is answered with 504, and goes on
             call, seconds = replace(call, until=monotonic() + seconds), seconds + _GRACE
-        run = partial(self._limits.threads.run, partial(run_verb, call, values), seconds, in_turn=self._in_turn)
-        if key is None or self._verb.reads or self._verb.shows_secret:
-            return await run()
         named = str(values.get("namespace") or "")
+        who = call.caller or named or self._limits.settings.namespace
+
+        def in_thread(work: Callable[[], Payload]) -> Awaitable[Payload]:
+            return self._limits.threads.run(work, seconds, who, in_turn=self._in_turn)
+
+        if key is None or self._verb.reads or self._verb.shows_secret:
+            return await in_thread(partial(run_verb, call, values))
         noting = partial(run_kept, call.timed, named, partial(run_verb, call, values))
-        run, holds = partial(self._limits.threads.run, noting, seconds), partial(still_holds, call.timed, named)
+        run, holds = partial(in_thread, noting), partial(still_holds, call.timed, named)
         return await self._limits.run_once((call.caller, self._verb.name, key), body, run, holds, namespace=named)
 
     async def _body(self, call: VerbRequest, receive: Receive) -> bytes:

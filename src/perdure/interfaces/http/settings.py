@@ -27,6 +27,7 @@ class Settings:
     call_seconds: float = 60.0  # how long a call may take before it is answered with 504
     threads: int = 8  # calls that run at once
     waiting: int = 64  # calls that may wait for a thread; more are refused
+    caller_threads: int = 0  # calls of one caller that run at once; 0 for half of ``threads``
     rate: float = 0.0  # calls a second of one token; 0 for no limit
     traces: Literal["off", "spans", "content"] = "off"  # OpenTelemetry; with content also questions and memories
     file: Path | None = None  # the store's file, for its size
