@@ -220,7 +220,7 @@ class Memory(
     def recognize(self, secret: str) -> Grant | None:
         """Return what the token with a secret allows; None for an invalid one."""
         row = tokens.recognize(self._context, _of_type(secret, "secret", "str"))
-        return None if row is None else row.grant
+        return None if row is None else replace(row.grant, token=row.id)
 
     def log_in(self, secret: str, seconds: int) -> str | None:
         """Return the cookie of a new session of the page, which stands for a token for so many seconds.

@@ -17,10 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.sessions import MACHINES, Sessions, page_session_of
-from perdure.interfaces.http.shared import TRIES_SECONDS
+from perdure.interfaces.http.shared import TRIES_SECONDS, Shared
 from perdure.records.access import Grant, Login
 from perdure.records.deadline import impatient, within
-from perdure.records.errors import DeadlineExceeded, PerdureError, StoreUnavailable
+from perdure.records.errors import DeadlineExceeded, PerdureError, StoreUnavailable, TooManyCalls
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
@@ -38,7 +38,6 @@ _ANONYMOUS_PATHS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
 _OPEN_PATHS: Final = frozenset(("/login", *_ANONYMOUS_PATHS))
 _OPEN_FOLDER: Final = "/static/"
 _SCHEME: Final = "bearer "
-WAIT: Final = {"retry-after": str(TRIES_SECONDS)}  # a header for an address from which too many wrong tokens came
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class Principal:
     """Who asks."""
 
     grant: Grant | None  # what the token allows; None without tokens, for a program on this machine
-    key: str  # names the caller, for limits
+    key: str  # the id of the token, for limits and the log; "" without tokens
 
     @property
     def actor(self) -> str | None:
@@ -204,24 +203,10 @@ class Access:
             return None if needed else _PROGRAM
         is_known, grant = self._keyring.kept(secret)
         if not is_known:
-            grant = await self._look_up(scope, secret, is_new=grant is None)
+            grant = await run_sync(self._keyring.grant_of, secret)
         if grant is None:
-            raise unauthorized("The token is not valid: it is unknown, revoked or has ended.")
-        return Principal(grant, secret)
-
-    async def _look_up(self, scope: Scope, secret: str, *, is_new: bool) -> Grant | None:
-        """Return what a token allows; how often an address may try wrong ones is limited, also for logging in.
-
-        One that was valid here before goes on: who guesses at an address must not lock out the others there.
-        """
-        shared, address = self._sessions.shared, (scope.get("client") or ("",))[0]
-        if is_new and not await shared.may_try(address):
-            message = "Too many wrong tokens came from this address."
-            raise RequestRefused(429, message, remedy="Wait five minutes, then send a valid one.", headers=WAIT)
-        grant = await run_sync(self._keyring.grant_of, secret)
-        if grant is None:
-            await shared.note_failure(address)
-        return grant
+            raise await wrong_token(self._sessions.shared, (scope.get("client") or ("",))[0])
+        return Principal(grant, grant.token)
 
     async def _session_principal(self, session: str) -> Principal | None:
         """Return who has logged in in a session; None for nobody, or where the token is revoked: log in anew."""
@@ -232,7 +217,7 @@ class Access:
             is_known, grant = self._keyring.kept(token)
             if not is_known:
                 grant = await run_sync(self._keyring.grant_of, token)
-            return None if grant is None else Principal(grant, token)
+            return None if grant is None else Principal(grant, grant.token)
         is_known, login = self._keyring.login_kept(session)
         if not is_known:
             login = await run_sync(self._keyring.login_of, session)
@@ -276,6 +261,18 @@ def memory_of(scope: Scope) -> Memory:
     if memory is None:
         raise unauthorized("A token is needed.")
     return memory
+
+
+async def wrong_token(shared: Shared, address: str) -> PerdureError:
+    """Return the refusal of a wrong token, also one to log in with; of each address some are told that they are wrong.
+
+    It is asked after the token was looked for, one read by its digest: a valid one works whatever others there send.
+    Guessing is hopeless, since tokens have 256 random bits: the limit has clients with an old one try less often.
+    """
+    if await shared.note_failure(address):
+        return unauthorized("The token is not valid: it is unknown, revoked or has ended.")
+    told = "The token is not valid. Too many wrong tokens came from this address."
+    return TooManyCalls(told, TRIES_SECONDS, remedy="Send a valid one, or wait five minutes between tries.")
 
 
 def unauthorized(message: str) -> RequestRefused:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Final, TextIO
 
 LOG: Final = logging.getLogger("perdure.calls")
-FIELDS: Final = ("verb", "path", "method", "status", "ms", "actor", "client", "operation", "error")
+_CALLER: Final = ("namespace", "token", "actor", "client")
+FIELDS: Final = ("verb", "path", "method", "status", "ms", *_CALLER, "operation", "error")
 
 
 class JsonLines(logging.Formatter):

@@ -16,11 +16,12 @@ from starlette.types import Message, Receive, Scope, Send
 
 from perdure.interfaces.http.access import memory_for
 from perdure.interfaces.http.answers import hits_of, operation_of
-from perdure.interfaces.http.call_notes import CallEnd, note_call
+from perdure.interfaces.http.call_notes import PLACE, CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.problems import RequestRefused, problem_of, told_to_callers
 from perdure.interfaces.mcp.run import OpenOnce, build
 from perdure.records.errors import PerdureError, TooManyCalls
+from perdure.verbs.arguments import namespace_of
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -128,6 +129,8 @@ class McpMount:
     def _observe(self, verb: Verb, arguments: Mapping[str, Any]) -> Iterator[Callable[[Any], None]]:
         """Count a call of a tool, write it to the log, and make a span of it where traces are wanted."""
         request, tracing = _REQUEST.get(), self._limits.tracing
+        usual = chosen_namespace(request) or memory_for(request).usual_namespace(self._settings.namespace)
+        place = namespace_of(verb, arguments, usual)
         began, end = monotonic(), CallEnd(verb.name, 0.0)
         traced = nullcontext() if tracing is None else tracing.call(verb.name, arguments, request.headers)
 
@@ -146,7 +149,8 @@ class McpMount:
             raise
         finally:
             end = replace(end, seconds=monotonic() - began)
-            note_call(self._limits.observed, end, scope=request.scope, method="MCP")
+            scope = {**request.scope, "state": {**request.scope["state"], PLACE: place}}
+            note_call(self._limits.observed, end, scope=scope, method="MCP")
 
     async def _start(self) -> StreamableHTTPSessionManager:
         async with self._starting:

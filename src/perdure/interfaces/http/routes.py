@@ -22,14 +22,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy nor SQLite
 from perdure.interfaces.http.access import memory_of
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
-from perdure.interfaces.http.call_notes import CallEnd, note_call
+from perdure.interfaces.http.call_notes import PLACE, CallEnd, note_call
 from perdure.interfaces.http.kept_answers import run_kept, still_holds
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.lines import LineStream, lines_of
 from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
 from perdure.interfaces.http.progress import stream_progress, wants_events
 from perdure.records.errors import InvalidInput, PerdureError
-from perdure.verbs.arguments import LISTS, arguments_of, call_verb
+from perdure.verbs.arguments import LISTS, arguments_of, call_verb, namespace_of
 from perdure.verbs.checks import checked_value
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 
@@ -158,7 +158,7 @@ class VerbEndpoint:
         outcome: Payload | Exception
         try:
             call = replace(call_of(scope), progress=progress)
-            payload = await self._payload(call, receive)
+            payload = await self._payload(call, scope, receive)
             if payload.more is not None:
                 on_end = partial(self._note_lines, scope, payload, began)
                 return LineStream(chain((payload.body,), payload.more), self._limits.lists, on_end=on_end)
@@ -183,7 +183,7 @@ class VerbEndpoint:
             end = CallEnd(self._verb.name, seconds, outcome.hits, outcome.operation)
         note_call(self._limits.observed, end, scope=scope, method=scope["method"], status=status)
 
-    async def _payload(self, call: VerbRequest, receive: Receive) -> Payload:
+    async def _payload(self, call: VerbRequest, scope: Scope, receive: Receive) -> Payload:
         await self._limits.check_rate(call.caller)
         if call.query and call.method == "POST":
             raise InvalidInput("A POST takes no arguments in its query string.", remedy="Pass them in the JSON body.")
@@ -197,6 +197,8 @@ class VerbEndpoint:
         if not self._verb.lasts:  # it ends itself; what lasts is answered with 504, and goes on
             call, seconds = replace(call, until=monotonic() + seconds), seconds + _GRACE
         named = str(values.get("namespace") or "")
+        usual = call.memory.usual_namespace(self._limits.settings.namespace)
+        scope["state"][PLACE] = namespace_of(self._verb, values, usual)
         who = call.caller or named or self._limits.settings.namespace
 
         def in_thread(work: Callable[[], Payload]) -> Awaitable[Payload]:
