@@ -123,7 +123,7 @@ def test_no_recall_is_forgotten_while_many_come_and_go_from_the_embedder(tmp_pat
     with perdure.open(tmp_path / "a.db", embedder=embed) as memory:
         memory.remember("Ana paints the fence.")
         most = watched_searches(memory, monkeypatch, 0.001)
-        with serving(memory, file=tmp_path / "a.db", threads=3) as client:
+        with serving(memory, file=tmp_path / "a.db", threads=3, waiting=140) as client:
             asked = [
                 in_thread(lambda n=n: client.post("/v1/recall", json={"query": f"fence {n}"}).status_code)
                 for n in range(60)

@@ -10,6 +10,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from anyio import fail_after
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -20,7 +21,7 @@ from perdure.interfaces.http.sessions import MACHINES, Sessions, page_session_of
 from perdure.interfaces.http.shared import TRIES_SECONDS, Shared
 from perdure.records.access import Grant, Login
 from perdure.records.deadline import impatient, within
-from perdure.records.errors import DeadlineExceeded, PerdureError, StoreUnavailable, TooManyCalls
+from perdure.records.errors import DeadlineExceeded, PerdureError, StoreError, StoreUnavailable, TooManyCalls
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
@@ -31,6 +32,11 @@ KNOWN_SECONDS: Final = 1.0
 """How long an answer about a token holds: a revoked one is refused after that."""
 LOST_SECONDS: Final = 10.0
 """How long a call waits for a store that cannot be reached; clients wait longer for an answer, and may try again."""
+METRICS: Final = "/metrics"
+METRICS_SECONDS: Final = 2.0
+"""The same for metrics: who collects them waits for some seconds."""
+REMEMBERED_SECONDS: Final = 24 * 3600.0
+"""How long a token that was valid lately may read the process's own metrics while the store is gone."""
 _MOST_KNOWN: Final = 10_000
 _LONGEST_SECRET: Final = 200
 _ANONYMOUS_PATHS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
@@ -123,6 +129,14 @@ class Keyring:
             self._needed = (monotonic(), needed)
         return needed
 
+    def last_known(self, secret: str | None) -> Principal | None:
+        """Return who a caller was within a day, where the store does not say it now; asks no store."""
+        with self._lock:
+            at, grant = self._grants.get(secret or "", (-REMEMBERED_SECONDS, None))
+        if secret is None:
+            return None if self._needed[1] else _PROGRAM
+        return Principal(grant, grant.token) if grant and monotonic() - at < REMEMBERED_SECONDS else None
+
     def is_need_known(self) -> bool:
         """Whether ``needed`` would not ask the store now."""
         return monotonic() - self._needed[0] < KNOWN_SECONDS
@@ -181,14 +195,22 @@ class Access:
     async def _look_for(self, scope: Scope) -> Principal | None:
         """Return who asks, within a time of its own: what comes then has the call's.
 
+        Whoever was known to read metrics reads them also while the store is gone: only the process's are left then.
+
         Raises:
             StoreUnavailable: The store did not say in time.
         """
+        is_metrics = scope["path"] == METRICS
+        seconds = METRICS_SECONDS if is_metrics else LOST_SECONDS
         try:
-            with within(LOST_SECONDS):
+            with within(seconds), fail_after(2 * seconds):  # it may wait for a thread, too
                 return await self._principal(scope)
-        except DeadlineExceeded as error:
-            told = f"The store cannot be reached: it did not answer within {LOST_SECONDS:g} s."
+        except (StoreError, TimeoutError) as error:
+            if is_metrics and (principal := self._keyring.last_known(_secret(scope))) is not None:
+                return principal
+            if not isinstance(error, TimeoutError | DeadlineExceeded):
+                raise
+            told = f"The store cannot be reached: it did not answer within {seconds:g} s."
             raise StoreUnavailable(told, remedy="Try again later.") from error
 
     async def _principal(self, scope: Scope) -> Principal | None:

@@ -40,7 +40,7 @@ class CallLimits:
     @classmethod
     def of(cls, settings: Settings, shared: Shared) -> CallLimits:
         """Return the limits that settings say."""
-        share = settings.caller_threads or max(1, settings.threads // 2)
+        share = settings.caller_threads or (settings.threads + 1) // 2
         threads = CallThreads(settings.threads, settings.waiting, share)
         lists = Streams("lists", _LISTS_AT_ONCE, _LISTS_READ)
         return cls(settings, threads, shared, Observed(settings.file), lists, _tracing(settings))
