@@ -27,6 +27,8 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     errors.LeaseLost: 409,
     errors.SpaceMismatch: 409,
     errors.CopyDiffers: 409,
+    errors.StoreTooNew: 503,
+    errors.StoreTooOld: 503,
     errors.StoreUnavailable: 503,
     errors.NodeUnavailable: 503,
     errors.StoreDenied: 503,
