@@ -213,6 +213,10 @@ class DeadlineExceeded(StoreBusy):
         super().__init__(message, remedy=remedy or usual)
 
 
+class OutcomeUnknown(StoreBusy):  # reads as the statement it makes
+    """A service answered before a call had ended, which goes on: what it stores may be stored already, or later."""
+
+
 class DiskFull(StoreError):  # noqa: N818  # reads as the statement it makes
     """The disk, a quota or the file-size limit is exhausted; the transaction was rolled back."""
 

@@ -211,6 +211,10 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         list[str] | None,
         typer.Option("--proxy", metavar="ADDRESS", help="A proxy elsewhere whose X-Forwarded headers are believed."),
     ] = None,
+    root_path: Annotated[
+        str,
+        typer.Option("--root-path", metavar="PATH", help="The path below which a proxy offers it, and takes away."),
+    ] = "",
     memory_file: Annotated[
         list[str] | None,
         typer.Option("--memory-file", metavar="NAMESPACE=FILE", help="A MEMORY.md to show beside what it would be."),
@@ -250,7 +254,7 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     with extra_needed("The service", "server"):
         from perdure.interfaces.http.serve import serve as run  # noqa: PLC0415  # an extra, and start-up time
 
-        network: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
+        network: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or (), "root_path": root_path}
         limits: dict[str, Any] = {"threads": threads, "waiting": waiting, "caller_threads": caller_threads}
         limits |= {"call_seconds": timeout, "rate": rate}
         shown: dict[str, Any] = {"namespace": call.place, "tools": tools, "memory_file": memory_file or ()}

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from perdure.interfaces.http.problems import RequestRefused, problem_of
-from perdure.interfaces.http.sessions import MACHINES, Sessions, page_session_of
+from perdure.interfaces.http.sessions import MACHINES, Sessions, own_path, page_session_of
 from perdure.interfaces.http.shared import TRIES_SECONDS, Shared
 from perdure.records.access import Grant, Login
 from perdure.records.deadline import impatient, within
@@ -178,12 +178,12 @@ class Access:
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             try:
-                principal = None if is_anonymous(scope["path"]) else await self._look_for(scope)
+                principal = None if is_anonymous(own_path(scope)) else await self._look_for(scope)
             except PerdureError as error:
                 answer = self._page_of(error, scope.get("root_path", "")) if _is_person(scope) else problem_of(error)
                 await answer(scope, receive, send)
                 return
-            if principal is None and not is_open(scope["path"]):
+            if principal is None and not is_open(own_path(scope)):
                 await (await self._ask_for_token(Request(scope, receive)))(scope, receive, send)
                 return
             state = scope.setdefault("state", {})
@@ -200,7 +200,7 @@ class Access:
         Raises:
             StoreUnavailable: The store did not say in time.
         """
-        is_metrics = scope["path"] == METRICS
+        is_metrics = own_path(scope) == METRICS
         seconds = METRICS_SECONDS if is_metrics else LOST_SECONDS
         try:
             with within(seconds), fail_after(2 * seconds):  # it may wait for a thread, too
@@ -259,7 +259,7 @@ class Access:
 
 def _is_person(scope: Scope) -> bool:
     accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
-    return b"text/html" in accepts and not scope["path"].startswith(MACHINES)
+    return b"text/html" in accepts and not own_path(scope).startswith(MACHINES)
 
 
 def is_anonymous(path: str) -> bool:

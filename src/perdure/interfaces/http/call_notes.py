@@ -12,6 +12,7 @@ from starlette.types import Scope
 from perdure.interfaces.http.call_log import is_logged, log_call
 from perdure.interfaces.http.metrics import Observed
 from perdure.interfaces.http.problems import ERROR
+from perdure.interfaces.http.sessions import own_path
 from perdure.records.access import EVERYWHERE
 from perdure.rules.validation.values import NAMESPACE
 
@@ -69,7 +70,7 @@ def note_response(observed: Observed, is_route: Callable[[str], bool], scope: Sc
         return
     state: dict[str, Any] = scope.get("state", {})
     if not state.get(_NOTED):
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        path = own_path(scope)
         log_call(
             path=path if is_route(path) else None,
             method=scope["method"],

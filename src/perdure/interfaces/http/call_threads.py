@@ -14,16 +14,18 @@ from typing import Any, Final, TypeVar
 
 from perdure.interfaces.http.callers import Callers, too_many_at_once
 from perdure.interfaces.http.problems import RETRY_SECONDS, RequestRefused
-from perdure.records.errors import PerdureError
+from perdure.records.errors import OutcomeUnknown, PerdureError
 
 T = TypeVar("T")
 
 
 class _Call:
-    __slots__ = ("answer", "begin", "begun", "caller", "context", "loop", "queued", "work")
+    __slots__ = ("answer", "begin", "begun", "caller", "context", "late", "loop", "queued", "work")
 
-    def __init__(self, work: Callable[[], Any], caller: str, put: Callable[[_Call], None]) -> None:
-        self.work, self.caller = work, caller
+    def __init__(
+        self, work: Callable[[], Any], caller: str, put: Callable[[_Call], None], late: Callable[[Any], object] | None
+    ) -> None:
+        self.work, self.caller, self.late = work, caller, late
         self.begin = partial(put, self)
         self.queued = self.begun = False  # whether it is its turn among its caller's calls, and a thread has it
         self.context: Context = copy_context()
@@ -60,26 +62,37 @@ class CallThreads:
         self._lock = Lock()  # decides whether a call begins or is given up
         self.taken = 0  # calls that run or wait
 
-    async def run(self, work: Callable[[], T], seconds: float, caller: str, *, in_turn: bool = False) -> T:
+    async def run(
+        self,
+        work: Callable[[], T],
+        seconds: float,
+        caller: str,
+        *,
+        in_turn: bool = False,
+        late: Callable[[T | None], object] | None = None,
+    ) -> T:
         """Run a call and return what it returns, after ``seconds`` at most.
 
+        ``late`` is given what it returns after that, None where it fails.
+
         Raises:
-            RequestRefused: Too many calls wait, or it took too long.
+            OutcomeUnknown: It goes on.
+            RequestRefused: Too many calls wait, or it waited too long.
             TooManyCalls: Too many of the caller's wait, or it waited too long for those.
         """
         self._check_room()
-        call = _Call(work, caller, partial(self._put, in_turn=in_turn))
+        call = _Call(work, caller, partial(self._put, in_turn=in_turn), late)
         self._callers.enter(caller, call.begin)
         self.taken += 1
         if len(self._threads) < min(self.taken, self._most):
             self._threads.append(Thread(target=self._serve, name=f"perdure-call_{len(self._threads)}", daemon=True))
             self._threads[-1].start()
-        late = call.loop.call_later(seconds, self._give_up, call, seconds)
+        timer = call.loop.call_later(seconds, self._give_up, call, seconds)
         try:
             answer: T = await call.answer
             return answer
         finally:
-            late.cancel()
+            timer.cancel()
 
     def _put(self, call: _Call, *, in_turn: bool) -> None:
         call.queued = True
@@ -163,8 +176,9 @@ class CallThreads:
         """Give what a call returned to who waits for it, if somebody does."""
         self._leave(call)
         if call.answer.done():
-            return
-        if error is None:
+            if call.late is not None:
+                call.late(result)
+        elif error is None:
             call.answer.set_result(result)
         else:
             call.answer.set_exception(error)
@@ -179,10 +193,10 @@ class CallThreads:
                 refused = too_many_at_once(_WAITED)
             self._leave(call)
         else:
-            refused = RequestRefused(
-                504,
-                f"The call takes longer than {seconds:.3g} s; it goes on.",
-                remedy="Look at the history before you repeat it, or give an Idempotency-Key.",
+            refused = OutcomeUnknown(
+                f"The call takes longer than {seconds:.3g} s and goes on: what it stores may be stored, or will be.",
+                remedy="Send it again with the same idempotency key: that stores nothing twice. Without one, look at "
+                "the history first.",
             )
         call.answer.set_exception(refused)
 

@@ -38,6 +38,7 @@ def main(words: Sequence[str]) -> None:
                 namespace=namespace,
                 tools=args.tools,
                 traces=args.traces,
+                root_path=args.root_path,
                 **limits,
             )
     except PerdureError as error:
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=_number(int, 0, 65535), default=8766)
     parser.add_argument("--tools", choices=("agent", "lifecycle", "full"), default="agent")
     parser.add_argument("--allowed-host", action="append", default=[])
+    parser.add_argument("--root-path", default="")
     for name in ("--proxy", "--memory-file"):
         parser.add_argument(name, action="append", default=[])
     parser.add_argument("--workers", type=_number(int, 1, 256), default=1)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from asyncio import CancelledError, Task, get_running_loop
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from perdure.interfaces.http.lines import Streams
 from perdure.interfaces.http.metrics import Observed
 from perdure.interfaces.http.settings import Settings
 from perdure.interfaces.http.shared import Counts, Shared
-from perdure.records.errors import InvalidInput, MemoryErased, TooManyCalls
+from perdure.records.errors import InvalidInput, MemoryErased, OutcomeUnknown, TooManyCalls
 
 if TYPE_CHECKING:
     from perdure.interfaces.http.tracing import Tracing
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _LISTS_AT_ONCE: Final = 16  # lists of lines that are sent at once; a short one counts as none
 _LISTS_READ: Final = 2  # of them are read at once
 _LONGEST_KEY: Final = 255
+Late = Callable[[Payload | None], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class CallLimits:
     observed: Observed
     lists: Streams
     tracing: Tracing | None = None
+    _ending: set[Task[None]] = field(default_factory=set)
 
     @classmethod
     def of(cls, settings: Settings, shared: Shared) -> CallLimits:
@@ -60,7 +63,7 @@ class CallLimits:
         self,
         key: tuple[str, str, str],
         body: bytes,
-        call: Callable[[], Awaitable[Payload]],
+        call: Callable[[Late], Awaitable[Payload]],
         holds: Callable[[Payload], bool],
         *,
         namespace: str = "",
@@ -73,7 +76,7 @@ class CallLimits:
         Args:
             key: (caller, verb, key).
             body: The request's body: the same key must mean the same call.
-            call: Runs it.
+            call: Runs it, and passes on what it returns after its time was over.
             holds: Returns whether nothing was erased since a kept answer, by any process.
             namespace: That it names; "" for none.
 
@@ -83,7 +86,7 @@ class CallLimits:
         """
         if not 0 < len(key[2]) <= _LONGEST_KEY:
             raise InvalidInput("Idempotency-Key must have 1 to 255 characters.", remedy="Send for example a UUID.")
-        name, answer = json.dumps(key), None
+        name = json.dumps(key)
         state, first_answer = await self.shared.begin(name, hashlib.sha256(body).hexdigest(), namespace)
         if state == "other":
             raise InvalidInput(
@@ -103,10 +106,19 @@ class CallLimits:
             payload: Payload = first_answer
             return payload
         try:
-            answer = await call()
-        finally:
-            await self.shared.end(name, answer)
+            answer = await call(partial(self._end_late, name))
+        except (OutcomeUnknown, CancelledError):
+            raise  # it goes on, and who sends it again waits for its end
+        except BaseException:
+            await self.shared.end(name, None)
+            raise
+        await self.shared.end(name, answer)
         return answer
+
+    def _end_late(self, name: str, answer: Payload | None) -> None:
+        task = get_running_loop().create_task(self.shared.end(name, answer))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     def counts(self) -> Counts:
         """Return what this process has counted."""

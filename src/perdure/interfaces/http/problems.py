@@ -34,6 +34,7 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     errors.StoreDenied: 503,
     errors.StoreBusy: 503,
     errors.DeadlineExceeded: 504,
+    errors.OutcomeUnknown: 504,
     errors.StoreReadOnly: 503,
     errors.DiskFull: 507,
     errors.QuotaExceeded: 507,

@@ -24,10 +24,11 @@ from perdure.interfaces.http.access import memory_of
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
 from perdure.interfaces.http.call_notes import PLACE, CallEnd, note_call
 from perdure.interfaces.http.kept_answers import run_kept, still_holds
-from perdure.interfaces.http.limits import CallLimits
+from perdure.interfaces.http.limits import CallLimits, Late
 from perdure.interfaces.http.lines import LineStream, lines_of
 from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
 from perdure.interfaces.http.progress import stream_progress, wants_events
+from perdure.interfaces.http.sessions import own_path
 from perdure.records.errors import InvalidInput, PerdureError
 from perdure.verbs.arguments import LISTS, arguments_of, call_verb, namespace_of
 from perdure.verbs.checks import checked_value
@@ -67,8 +68,8 @@ class VerbShortcut:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
-        is_ours = scope["type"] == "http" and not scope.get("root_path")
-        respond = self._answers.get((scope["method"], scope["path"])) if is_ours else None
+        is_request = scope["type"] == "http"
+        respond = self._answers.get((scope["method"], own_path(scope))) if is_request else None
         if respond is None:
             await self._app(scope, receive, send)
         else:
@@ -201,8 +202,8 @@ class VerbEndpoint:
         scope["state"][PLACE] = namespace_of(self._verb, values, usual)
         who = call.caller or named or self._limits.settings.namespace
 
-        def in_thread(work: Callable[[], Payload]) -> Awaitable[Payload]:
-            return self._limits.threads.run(work, seconds, who, in_turn=self._in_turn)
+        def in_thread(work: Callable[[], Payload], late: Late | None = None) -> Awaitable[Payload]:
+            return self._limits.threads.run(work, seconds, who, in_turn=self._in_turn, late=late)
 
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await in_thread(partial(run_verb, call, values))
