@@ -288,10 +288,12 @@ class Memory(
         Rows are read a page at a time: what is written meanwhile may be missing, or make the last check fail.
 
         Raises:
-            NotAllowed: The caller's token is not an admin's.
+            NotAllowed: The caller's token is not an admin's, or does not reach the namespace.
             NotFound: There is no such namespace.
         """
         check_role("admin", "export", self)
+        if namespace is not None and self._context.grant is not None:
+            self._context.grant.check_reaches(namespace)
         return self._told(transfer.export_lines(self._context.store, namespace=namespace))
 
     def _told(self, lines: Iterator[Line]) -> Iterator[Line]:

@@ -18,6 +18,7 @@ from perdure.interfaces.cli.app import app
 from perdure.interfaces.http import access, shared
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
+from perdure.records.errors import PerdureWarning
 from service.conftest import BASE, HOST, POLICY
 from service.test_serve import ask, run, served
 
@@ -292,3 +293,12 @@ def test_the_command_line_makes_lists_and_revokes_them_and_the_service_heeds_the
     with served(tmp_path, "--host", "127.0.0.1") as (process, _port):
         process.terminate()
         assert "There are no tokens" not in process.stderr.read()
+
+
+def test_revoking_the_last_admin_token_of_all_namespaces_says_so(memory):
+    made = [memory.create_token(role, where, actor="ana") for role, where in (("admin", "*"), ("admin", "a"))]
+    second = memory.create_token("admin", "*", actor="bo")
+    memory.revoke_token(second.token.id)  # there is another one
+    with pytest.warns(PerdureWarning, match="last valid token of an admin.*perdure token create"):
+        memory.revoke_token(made[0].token.id)
+    memory.revoke_token(made[0].token.id)  # it was over before

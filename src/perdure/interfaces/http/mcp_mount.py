@@ -18,7 +18,13 @@ from perdure.interfaces.http.access import memory_for
 from perdure.interfaces.http.answers import hits_of, operation_of
 from perdure.interfaces.http.call_notes import PLACE, CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
-from perdure.interfaces.http.problems import RequestRefused, problem_of, told_to_callers
+from perdure.interfaces.http.problems import (
+    NAMESPACE_HEADER,
+    RequestRefused,
+    other_namespace,
+    problem_of,
+    told_to_callers,
+)
 from perdure.interfaces.mcp.run import OpenOnce, build
 from perdure.records.errors import PerdureError, TooManyCalls
 from perdure.verbs.arguments import namespace_of
@@ -60,8 +66,15 @@ class CallersMemory(OpenOnce):
 
 
 def chosen_namespace(request: Request) -> str:
-    """Return the namespace that a request chooses; empty for none."""
-    return request.query_params.get("namespace") or request.headers.get("perdure-namespace") or ""
+    """Return the namespace that a request chooses; empty for none.
+
+    Raises:
+        RequestRefused: The URL and the header name different ones.
+    """
+    named, told = request.query_params.get("namespace") or "", request.headers.get(NAMESPACE_HEADER) or ""
+    if named and told and named != told:
+        raise other_namespace(told, named)
+    return named or told
 
 
 class McpMount:
@@ -98,7 +111,8 @@ class McpMount:
             await self._limits.check_rate(request.state.principal.key)
             async with asyncio.timeout(self._settings.body_seconds):
                 body = await request.body()  # whole, before it counts among the calls: slow clients take no place
-            caller = request.state.principal.key or chosen_namespace(request) or self._settings.namespace
+            named = chosen_namespace(request)
+            caller = request.state.principal.key or named or self._settings.namespace
             async with self._limits.threads.place(caller, self._settings.call_seconds):
                 await self._answer(request, body, send)
         except (RequestRefused, TooManyCalls) as error:

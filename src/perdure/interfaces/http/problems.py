@@ -42,6 +42,7 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     errors.ModelError: 502,
 }
 """Class of errors -> status; a class that is not here has that of the nearest class above it."""
+NAMESPACE_HEADER: Final = "perdure-namespace"
 RETRY_SECONDS: Final = 2  # when a client may try again what failed with 503
 _MORE: Final = ("problems", "ids", "lost", "stored", "operations", "namespace", "part")
 """What errors say besides their text; see records/errors.py."""
@@ -63,6 +64,12 @@ class RequestRefused(PerdureError):  # noqa: N818  # reads as the statement it m
     def __init__(self, status: int, message: str, *, remedy: str, headers: Mapping[str, str] | None = None) -> None:
         self.status, self.headers = status, dict(headers or {})
         super().__init__(message, remedy=remedy)
+
+
+def other_namespace(told: str, named: str) -> RequestRefused:
+    """Return the refusal of a request whose header names another namespace than it does elsewhere."""
+    message = f"The header {NAMESPACE_HEADER} is {told[:200]!r}, and the call is about {named[:200]!r}."
+    return RequestRefused(400, message, remedy="Name one of them. Nothing was done.")
 
 
 def status_of(error: PerdureError) -> int:

@@ -26,7 +26,13 @@ from perdure.interfaces.http.call_notes import PLACE, CallEnd, note_call
 from perdure.interfaces.http.kept_answers import run_kept, still_holds
 from perdure.interfaces.http.limits import CallLimits, Late
 from perdure.interfaces.http.lines import LineStream, lines_of
-from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
+from perdure.interfaces.http.problems import (
+    NAMESPACE_HEADER,
+    RequestRefused,
+    internal_problem,
+    other_namespace,
+    problem_of,
+)
 from perdure.interfaces.http.progress import stream_progress, wants_events
 from perdure.interfaces.http.sessions import own_path
 from perdure.records.errors import InvalidInput, PerdureError
@@ -199,7 +205,9 @@ class VerbEndpoint:
             call, seconds = replace(call, until=monotonic() + seconds), seconds + _GRACE
         named = str(values.get("namespace") or "")
         usual = call.memory.usual_namespace(self._limits.settings.namespace)
-        scope["state"][PLACE] = namespace_of(self._verb, values, usual)
+        scope["state"][PLACE] = place = namespace_of(self._verb, values, usual)
+        if (told := call.headers.get(NAMESPACE_HEADER)) and told != place:  # it chooses for tools of MCP alone
+            raise other_namespace(told, str(place or usual))
         who = call.caller or named or self._limits.settings.namespace
 
         def in_thread(work: Callable[[], Payload], late: Late | None = None) -> Awaitable[Payload]:
