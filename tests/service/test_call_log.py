@@ -278,7 +278,7 @@ def test_a_flood_makes_one_short_line_for_each_request_and_addresses_are_nothing
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
         text = process.stderr.read()
-    rows = [json.loads(row) for row in text.splitlines() if row.startswith("{")]
+    rows = [row for row in map(json.loads, text.splitlines()) if "status" in row]
     assert [(row["status"], row.get("client")) for row in rows] == [
         *[(421, "127.0.0.1")] * 20,
         *((405, address) for address in ("192.0.2.9", "2001:db8::9", None, None, None)),
@@ -322,3 +322,15 @@ def test_a_line_tells_the_namespace_and_the_token_whatever_name_it_was_given(mem
         ("export", "team/a", admin.token.id, "root"),
     ]
     assert not [secret for secret in (admin.secret, tenant.secret, made["secret"]) if secret in stream.getvalue()]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_all_that_the_service_says_is_json_where_it_writes_a_log(tmp_path, workers):
+    with served(tmp_path, "--log", "--workers", workers) as (process, port):
+        assert json.loads(process.stderr.readline())["message"].startswith("There are no tokens")
+        assert ask(port, "GET", "/v1/list")[0] == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        rows = [json.loads(row) for row in process.stderr.read().splitlines()]
+    assert [row["verb"] for row in rows if "verb" in row] == ["list"]

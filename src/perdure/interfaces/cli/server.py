@@ -212,9 +212,9 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         typer.Option("--proxy", metavar="ADDRESS", help="A proxy elsewhere whose X-Forwarded headers are believed."),
     ] = None,
     root_path: Annotated[
-        str,
+        str | None,
         typer.Option("--root-path", metavar="PATH", help="The path below which a proxy offers it, and takes away."),
-    ] = "",
+    ] = None,
     memory_file: Annotated[
         list[str] | None,
         typer.Option("--memory-file", metavar="NAMESPACE=FILE", help="A MEMORY.md to show beside what it would be."),
@@ -254,9 +254,10 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     with extra_needed("The service", "server"):
         from perdure.interfaces.http.serve import serve as run  # noqa: PLC0415  # an extra, and start-up time
 
-        network: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or (), "root_path": root_path}
+        network: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
         limits: dict[str, Any] = {"threads": threads, "waiting": waiting, "caller_threads": caller_threads}
         limits |= {"call_seconds": timeout, "rate": rate}
+        limits["root_path"] = root_path or ""
         shown: dict[str, Any] = {"namespace": call.place, "tools": tools, "memory_file": memory_file or ()}
         beside: dict[str, Any] = {"traces": traces, "log": log, "maintenance": not no_maintenance}
         run(call.prepared_store(), call.policy, host, port, workers=workers, **network, **limits, **shown, **beside)
