@@ -28,6 +28,7 @@ from perdure.records.errors import (
     NotAStore,
     NotFound,
     OlderThanHorizon,
+    OutcomeUnknown,
     PartlyStored,
     PerdureError,
     PerdureWarning,
@@ -164,6 +165,6 @@ __all__ += ["Question", "RatesResult", "Recall", "Reembedded", "ReinforceResult"
 __all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "Summaries", "TaskResult", "Timeline"]
 __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
 __all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
-__all__ += ["MemoryErased", "TooManyCalls", "UncountedWarning"]
+__all__ += ["MemoryErased", "OutcomeUnknown", "TooManyCalls", "UncountedWarning"]
 __all__ += ["DamageWarning", "IncompleteWarning", "LeaseLost", "NodeUnavailable", "QuotaExceeded", "StoreDenied"]
 __all__ += ["StoreClosed", "StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError"]

@@ -222,7 +222,7 @@ class Memory(
     def recognize(self, secret: str) -> Grant | None:
         """Return what the token with a secret allows; None for an invalid one."""
         row = tokens.recognize(self._context, _of_type(secret, "secret", "str"))
-        return None if row is None else row.grant
+        return None if row is None else replace(row.grant, token=row.id)
 
     def log_in(self, secret: str, seconds: int) -> str | None:
         """Return the cookie of a new session of the page, which stands for a token for so many seconds.
@@ -294,10 +294,12 @@ class Memory(
         Rows are read a page at a time: what is written meanwhile may be missing, or make the last check fail.
 
         Raises:
-            NotAllowed: The caller's token is not an admin's.
+            NotAllowed: The caller's token is not an admin's, or does not reach the namespace.
             NotFound: There is no such namespace.
         """
         check_role("admin", "export", self)
+        if namespace is not None and self._context.grant is not None:
+            self._context.grant.check_reaches(namespace)
         return self._told(transfer.export_lines(self._context.store, namespace=namespace))
 
     def _told(self, lines: Iterator[Line]) -> Iterator[Line]:

@@ -244,7 +244,7 @@ def test_a_role_that_may_open_no_more_connections_is_told_so(place):
     sql(place, f"CREATE ROLE narrow LOGIN CONNECTION LIMIT 1 PASSWORD '{WRONG}'; GRANT perdure TO narrow")
     url = changed(place, user="narrow", password=WRONG)
     with psycopg.connect(url):
-        refused(StoreBusy, lambda: opened(url), "too many connections", secret=WRONG, remedy="pool")
+        refused(StoreBusy, lambda: opened(url), "CONNECTION LIMIT", secret=WRONG, remedy="ALTER ROLE")
     opened(url).close()
     sql(place, "DROP OWNED BY narrow; DROP ROLE narrow")
 

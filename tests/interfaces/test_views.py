@@ -37,6 +37,7 @@ from perdure.knowledge.records import authority, results
 from perdure.records import consolidation_results as groups
 from perdure.records import recall, report
 from perdure.records import signal_results as signals
+from perdure.records.errors import StoreDenied
 from perdure.records.explanation import Explanation
 from perdure.records.memory import MemoryItem
 from perdure.records.outcome import Outcome
@@ -219,6 +220,25 @@ def test_maintenance_in_numbers_with_units(memory):
     assert "facts             none. The policy learns no facts." in person
     assert 'store: "a b c d e.db"' not in person
     assert "memories: 1 in 1 namespace" in model
+
+
+def test_stats_of_a_namespace_that_is_none_say_so(memory):
+    memory.remember("The office is in Lyon.")
+    for shown in both(memory.stats("lyon"), "stats", namespace="lyon"):
+        assert 'There is no namespace "lyon"' in shown or "There is no namespace lyon" in shown
+    assert "no namespace" not in both(memory.stats("default"), "stats", namespace="default")[0]
+
+
+def test_why_a_recall_was_not_counted_ends_with_one_full_stop(memory, monkeypatch):
+    def refused(*_, **__):
+        raise StoreDenied("The role lacks a permission (permission denied for table recall_log).")
+
+    memory.remember("The office is in Lyon.")
+    monkeypatch.setattr(type(memory._context.store), "count", refused)
+    person, model = both(memory.recall("Where is the office?"), "recall")
+    for shown in (person, model):
+        assert "recall_log)." in shown
+        assert "recall_log).." not in shown
 
 
 def test_a_digest_is_a_document_and_its_size_stays_out_of_a_pipe(memory, capsys):

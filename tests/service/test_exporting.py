@@ -157,3 +157,12 @@ def test_who_does_not_read_live_events_is_cut_off(tmp_path, monkeypatch):
         memory.remember("Ours.")
         with unread(url, "/live") as talk:
             assert is_cut_off(talk, 8)  # a connection that is read lasts ten seconds
+
+
+def test_a_namespace_that_the_token_does_not_reach_is_refused_as_anywhere(memory):
+    memory.remember("Ana paints the fence.", "team/b")
+    secret = memory.create_token("admin", "team/a", actor="ana").secret
+    with serving(memory) as client:
+        for place in ("team/b", "none"):  # whether it exists is not told
+            answer = client.get(f"/v1/export?namespace={place}", headers={"authorization": f"Bearer {secret}"})
+            assert (answer.status_code, answer.json()["error"]) == (403, "NotAllowed")

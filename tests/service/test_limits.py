@@ -123,7 +123,7 @@ def test_no_recall_is_forgotten_while_many_come_and_go_from_the_embedder(tmp_pat
     with perdure.open(tmp_path / "a.db", embedder=embed) as memory:
         memory.remember("Ana paints the fence.")
         most = watched_searches(memory, monkeypatch, 0.001)
-        with serving(memory, file=tmp_path / "a.db", threads=3) as client:
+        with serving(memory, file=tmp_path / "a.db", threads=3, waiting=140) as client:
             asked = [
                 in_thread(lambda n=n: client.post("/v1/recall", json={"query": f"fence {n}"}).status_code)
                 for n in range(60)
@@ -142,14 +142,45 @@ def test_a_call_that_takes_too_long_is_told_and_goes_on(memory, held):
     with serving(memory, call_seconds=0.05, threads=2) as client:
         answer = client.get("/v1/stats")
         assert answer.status_code == 504
-        assert "it goes on" in answer.json()["detail"]
-        assert "history" in answer.json()["remedy"]
+        problem = answer.json()
+        assert (problem["error"], problem["fault"]) == ("OutcomeUnknown", "machine")
+        assert "goes on" in problem["title"]
+        assert "may be stored" in problem["detail"]
+        assert "history" in problem["remedy"]
         assert runs.acquire(timeout=30)
         go.set()
     with serving(memory, call_seconds=60, threads=2) as client:
         go.clear()
         assert client.get("/v1/stats", headers={"prefer": "wait=0"}).status_code == 504
         go.set()
+
+
+def test_a_call_that_goes_on_is_not_made_twice_by_who_sends_it_again_with_its_key(memory, monkeypatch):
+    """Its key was free as soon as it had been answered with 504, so that the same call ran again beside it."""
+    go, times = threading.Event(), []
+    usual = type(memory).remember_many
+
+    def remember_many(self, *args, **named):
+        times.append(1)
+        assert go.wait(30)
+        return usual(memory, *args, **named)
+
+    monkeypatch.setattr(type(memory), "remember_many", remember_many)
+    given = {"json": {"items": ["Ana paints the fence.", "Bo waters the garden."]}}
+    key = {"idempotency-key": "k"}
+    with serving(memory) as client:
+        first = client.post("/v1/remember-many", **given, headers={**key, "prefer": "wait=1"})
+        assert (first.status_code, first.json()["error"]) == (504, "OutcomeUnknown")
+        assert "operations" not in first.json()  # nobody knows them
+        again, found = in_thread(lambda: client.post("/v1/remember-many", **given, headers=key))
+        again.join(0.5)
+        assert again.is_alive()
+        go.set()
+        again.join(30)
+        assert found[0].status_code == 200
+        ids = [one["id"] for one in next(v for v in found[0].json().values() if isinstance(v, list))]
+        assert sorted(ids) == sorted(one.id for one in memory.list())
+        assert len(times) == 1
 
 
 def test_only_whole_seconds_are_a_time_to_wait(memory, monkeypatch):

@@ -91,3 +91,22 @@ def test_a_long_body_is_refused(memory):
     with TestClient(build_app(lambda: memory, settings), base_url=BASE) as client:
         assert client.post("/mcp", content=b"x" * 11_000).status_code == 413
         assert client.app.state.limits.threads.taken == 0
+
+
+def test_a_header_that_contradicts_the_namespace_of_a_call_is_refused(memory):
+    """It was ignored, so that the call was about another namespace than its sender thought."""
+    team = memory.create_token("agent", "team/*", actor="ana").secret
+    told = {"authorization": f"Bearer {team}", "perdure-namespace": "team/b"}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    call["params"] = {"name": "remember", "arguments": {"content": "Tea."}}
+    with TestClient(build_app(lambda: memory, Settings(frozenset({HOST}))), base_url=BASE) as client:
+        mcp = {**told, "accept": "application/json, text/event-stream"}
+        for answer in (
+            client.post("/mcp?namespace=team/a", json=call, headers=mcp),
+            client.post("/v1/remember", json={"content": "Tea.", "namespace": "team/a"}, headers=told),
+            client.get("/v1/list?namespace=team/a", headers=told),
+        ):
+            assert (answer.status_code, "team/a" in answer.json()["detail"]) == (400, True), answer.text
+        assert memory.list("team/a") == memory.list("team/b") == []
+        assert "error" not in client.post("/mcp?namespace=team/b", json=call, headers=mcp).json()["result"]
+        assert client.get("/v1/list?namespace=team/b", headers=told).status_code == 200

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from conftest import HARSH, HASHED, Clock, HashEmbedder, ScriptedModel, opened
 from operations.test_tasks import at_work
+from perdure.interfaces.http import access
 from perdure.interfaces.http import app as http_app
 from perdure.records.deadline import deadline_error, is_over
 from perdure.records.errors import ModelError, StoreUnavailable
@@ -230,3 +231,46 @@ def test_a_store_that_is_silent_is_not_ready_in_time(memory, client, monkeypatch
     answer = client.get("/readyz")
     assert answer.status_code in {503, 504}
     assert answer.json()["error"] == "DeadlineExceeded"
+
+
+def test_who_read_metrics_before_reads_those_of_the_process_while_the_store_is_gone(memory, monkeypatch):
+    """The token could not be looked up, so that the answer was 503 when it was wanted most."""
+    known, other, confined = (memory.create_token("reader", where, actor="x").secret for where in ("*", "*", "team/*"))
+    revoked = memory.create_token("reader", "*", actor="x")
+    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)  # each request asks the store
+
+    def gone(*_args, **_named):
+        raise StoreUnavailable("The server cannot be reached.")
+
+    def status(client, secret, path="/metrics"):
+        return client.get(path, headers={"authorization": f"Bearer {secret}"})
+
+    with serving(memory) as client:
+        for secret in (known, confined, revoked.secret):
+            assert status(client, secret, "/v1/list?namespace=team/a").status_code == 200
+        memory.revoke_token(revoked.token.id)
+        assert status(client, revoked.secret).status_code == 401
+        for name in ("recognize", "stats"):
+            monkeypatch.setattr(type(memory), name, gone)
+        monkeypatch.setattr(type(memory), "has_tokens", property(gone))
+        answer = status(client, known)
+        assert answer.status_code == 200, answer.text
+        assert "perdure_store_up 0.0" in answer.text
+        assert 'perdure_calls_total{outcome="ok",verb="list"} 3.0' in answer.text
+        assert [status(client, secret).status_code for secret in (other, confined, revoked.secret)] == [503, 403, 503]
+        assert client.get("/metrics").status_code == 503
+        assert status(client, known, "/v1/list").status_code == 503
+
+
+def test_a_program_of_this_machine_reads_metrics_while_the_store_is_gone(memory, monkeypatch):
+    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)
+
+    def gone(*_args, **_named):
+        raise StoreUnavailable("The server cannot be reached.")
+
+    with serving(memory) as client:
+        assert client.get("/v1/list").status_code == 200
+        monkeypatch.setattr(type(memory), "stats", gone)
+        monkeypatch.setattr(type(memory), "has_tokens", property(gone))
+        assert "perdure_store_up 0.0" in client.get("/metrics").text
+        assert client.get("/v1/list").status_code == 503

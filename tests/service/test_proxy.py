@@ -200,8 +200,9 @@ def test_each_address_has_its_own_tries_whatever_it_says_of_itself(proxy, place)
     said = [{"x-forwarded-for": f"10.0.0.{n}"} for n in range(shared.TRIES)]
     statuses = [logged_in(proxy, "guess", "127.0.0.2", **one)[0] for one in said]
     assert statuses == [401] * shared.TRIES
-    assert logged_in(proxy, place[1]["curator"], "127.0.0.2", **{"x-forwarded-for": "10.9.9.9"})[0] == 429
-    assert logged_in(proxy, place[1]["curator"], "127.0.0.3")[0] == 303
+    assert logged_in(proxy, "guess", "127.0.0.2", **{"x-forwarded-for": "10.9.9.9"})[0] == 429
+    assert logged_in(proxy, "guess", "127.0.0.3")[0] == 401
+    assert logged_in(proxy, place[1]["curator"], "127.0.0.2")[0] == 303
 
 
 def test_news_come_as_they_happen(proxy, place, bearer):

@@ -130,7 +130,7 @@ def shown(door, tmp_path_factory):
     folder, port = tmp_path_factory.mktemp("shown"), free_port()
     (folder / "notes.md").write_text("<!-- perdure:begin -->\nOld line.\n<!-- perdure:end -->\n")
     seen = ("--memory-file", f"team/a={folder / 'notes.md'}", "--traces", "content", "--log", "--no-maintenance")
-    network = ("--host", "127.0.0.2", "--port", port, "--allowed-host", NAME, "--proxy", PROXY)
+    network = ("--host", "127.0.0.2", "--port", port, "--allowed-host", NAME, "--proxy", PROXY, "--root-path", "/mem")
     words = (*network, *seen, "--tools", "lifecycle", DOORS[door][0], "team/a")
     with started(folder, door, *words, anew=True) as service:
         service.given_port = port
@@ -143,7 +143,7 @@ def shown(door, tmp_path_factory):
 def crowded(door, tmp_path_factory):
     """What twelve calls at once got where two run at once in a worker, one waits, and none can end."""
     folder, many = tmp_path_factory.mktemp("crowded"), 12
-    limits = ("--port", "0", "--threads", "2", "--waiting", "1")
+    limits = ("--port", "0", "--threads", "2", "--waiting", "1", "--caller-threads", "2")
     with socket.create_server(("127.0.0.1", 0)) as silent:  # a model that does not answer, until it is gone
         place = f'base_url = "http://127.0.0.1:{silent.getsockname()[1]}"'
         model = f'model = "endpoint"\n{place}\nname = "silent"\nkey_variable = ""'
@@ -214,6 +214,11 @@ def believes_the_proxy(service):
     assert secure == [True, False]
 
 
+def leads_below_the_path(service):
+    told = service.answer("GET", "/", accept="text/html", authorization=None)[1]
+    assert told["location"] == "/mem/login"
+
+
 def shows_the_file(service):
     _, _, page = service.answer("GET", "/memory-md?namespace=team/a", accept="text/html")
     assert "Old line." in page
@@ -280,6 +285,7 @@ EFFECTS = {
     "--tools": ("shown", has_the_tools),
     "--allowed-host": ("shown", accepts_the_name),
     "--proxy": ("shown", believes_the_proxy),
+    "--root-path": ("shown", leads_below_the_path),
     "--memory-file": ("shown", shows_the_file),
     "--workers": ("shown", has_as_many_workers),
     "--traces": ("shown", traces_what_is_said),
@@ -288,6 +294,7 @@ EFFECTS = {
     "--json": ("shown", is_refused_as_json),
     "--threads": ("crowded", refuses_what_is_too_much),
     "--waiting": ("crowded", refuses_what_is_too_much),
+    "--caller-threads": ("crowded", refuses_what_is_too_much),
     "--timeout": ("hurried", ends_calls_in_time),
     "--rate": ("hurried", limits_a_token),
 }

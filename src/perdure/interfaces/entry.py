@@ -24,6 +24,8 @@ SERVICE_OPTIONS: Final = frozenset(
         "--memory-file",
         "--log",
         "--no-maintenance",
+        "--caller-threads",
+        "--root-path",
         "--workers",
         "--threads",
         "--waiting",

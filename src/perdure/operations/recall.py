@@ -396,5 +396,5 @@ def count_accesses(ctx: Context, text: str, namespace: str, hits: list[Hit], now
     try:
         ctx.store.count(Plan(identity, "recall", namespace, now, tuple(changes), ctx.policy.version))
     except PerdureError as error:
-        return "", f"not counted as an access: {error.message}"
+        return "", f"not counted as an access: {error.message.removesuffix('.')}"
     return identity, ""

@@ -17,6 +17,7 @@ from perdure.records.errors import (
     InvalidInput,
     NotAllowed,
     NotFound,
+    PerdureWarning,
     StoreBusy,
     StoreReadOnly,
 )
@@ -26,6 +27,10 @@ MARK: Final = "perdure_"  # how a token begins, so that scanners for secrets kno
 _MINUTE_MS: Final = 60_000
 _NOTING_SECONDS: Final = 0.5  # how long noting that a token was used may take on a server
 _PAUSE_MS: Final = 5_000  # between two tries to note it
+_LAST_ADMIN: Final = (
+    "It was the last valid token of an admin for all namespaces: over HTTP nobody can make one now. Where the store "
+    "is, `perdure token create --role admin --namespace '*' --actor NAME` does."
+)
 _SECRET: Final = re.compile(rf"{MARK}[A-Za-z0-9_-]{{43}}")
 
 
@@ -62,7 +67,14 @@ def revoke_token(ctx: Context, identity: str) -> Token:
     if not found:
         raise NotFound(f"There is no token {identity!r}.", remedy="`perdure token list` lists them.")
     ctx.store.tokens.revoke(identity, now)
-    return next(token_of(row, now) for row in _visible_tokens(ctx) if row.id == identity)
+    left = _visible_tokens(ctx)
+    if _governs(found[0]) and found[0].is_valid(now) and not any(_governs(row) and row.is_valid(now) for row in left):
+        ctx.warn(_LAST_ADMIN, PerdureWarning)
+    return next(token_of(row, now) for row in left if row.id == identity)
+
+
+def _governs(row: TokenRow) -> bool:
+    return row.grant.role == "admin" and row.grant.pattern == EVERYWHERE
 
 
 def recognize(ctx: Context, secret: str) -> TokenRow | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from perdure.records.errors import NotAllowed
@@ -24,6 +24,7 @@ class Grant:
     pattern: str  # one namespace, ``team/*`` for all that begin with ``team/``, or ``*`` for all
     actor: str  # who asks; the journal keeps it
     is_token: bool = True  # else it stands for the namespace that a command or a server was given
+    token: str = field(default="", compare=False)  # the id of the token that a caller has shown
 
     @classmethod
     def of_namespace(cls, namespace: str) -> Grant:

@@ -64,7 +64,17 @@ class NotAllowed(PerdureError):  # noqa: N818  # reads as the statement it makes
 
 
 class TooManyCalls(PerdureError):  # noqa: N818  # reads as the statement it makes
-    """A service refuses a caller for a while: too many calls of its token, or wrong tokens from its address."""
+    """A service refuses a caller for a while: too many calls of its token, or wrong tokens from its address.
+
+    Attributes:
+        seconds: After how many the caller may try again.
+    """
+
+    seconds: int = 2
+
+    def __init__(self, message: str, seconds: int = 2, *, remedy: str = "") -> None:
+        self.seconds = seconds
+        super().__init__(message, remedy=remedy)
 
 
 class NotFound(PerdureError, LookupError):  # noqa: N818  # reads as the statement it makes
@@ -207,6 +217,10 @@ class ClockDiffers(StoreError):  # noqa: N818  # reads as the statement it makes
     """This machine's clock is not as the server's: maintenance would move and erase by it; nothing was done."""
 
     fault: ClassVar[Fault] = "machine"
+
+
+class OutcomeUnknown(StoreBusy):  # reads as the statement it makes
+    """A service answered before a call had ended, which goes on: what it stores may be stored already, or later."""
 
 
 class DiskFull(StoreError):  # noqa: N818  # reads as the statement it makes

@@ -127,13 +127,18 @@ def call_verb(memory: Any, verb: Verb, arguments: dict[str, Any], *, namespace: 
         NotFound: There is no result, because there is no such visible memory.
         PerdureError: The verb refuses.
     """
-    place = next((p for p in verb.parameters if p.name == "namespace" and p.default == "default"), None)
-    if place is not None:
-        arguments.setdefault("namespace", namespace)
+    if (place := namespace_of(verb, arguments, namespace)) is not None:
+        arguments["namespace"] = place
     result = getattr(memory, verb.method.__name__)(**arguments)
     if result is None:
         raise not_found(memory, arguments["id"])
     return result
+
+
+def namespace_of(verb: Verb, arguments: Mapping[str, Any], usual: str) -> Any:
+    """Return the namespace that a call is about, as it was given; None for one that names none and needs none."""
+    needs_one = any(p.name == "namespace" and p.default == "default" for p in verb.parameters)
+    return arguments.get("namespace", usual if needs_one else None)
 
 
 def not_found(memory: Any, identity: str, *, option: str = "include_archived=true") -> NotFound:

@@ -43,7 +43,7 @@ def test_a_busy_service_says_so_without_asking_the_store(memory):
     app = build_app(lambda: memory, Settings(frozenset({"localhost:8766"}), threads=1, waiting=0))
     with TestClient(app, base_url="http://localhost:8766") as client:
         assert client.get("/").status_code == 200
-        with app.state.limits.threads.place():
+        with mock.patch.object(app.state.limits.threads, "taken", 1):
             reply = client.get("/")
         assert (reply.status_code, "retry-after" in reply.headers) == (503, True)
         assert "The service is busy" in words(reply)

@@ -213,6 +213,10 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         list[str] | None,
         typer.Option("--proxy", metavar="ADDRESS", help="A proxy elsewhere whose X-Forwarded headers are believed."),
     ] = None,
+    root_path: Annotated[
+        str | None,
+        typer.Option("--root-path", metavar="PATH", help="The path below which a proxy offers it, and takes away."),
+    ] = None,
     memory_file: Annotated[
         list[str] | None,
         typer.Option("--memory-file", metavar="NAMESPACE=FILE", help="A MEMORY.md to show beside what it would be."),
@@ -224,6 +228,16 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     waiting: Annotated[
         int, typer.Option("--waiting", min=0, max=10_000, help="Calls that may wait; more are refused with 503.")
     ] = 64,
+    caller_threads: Annotated[
+        int,
+        typer.Option(
+            "--caller-threads",
+            min=0,
+            max=256,
+            help="Calls of one token (without tokens: about one namespace) that a worker runs at once; 0 for half of"
+            " --threads.",
+        ),
+    ] = 0,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=3600, help="How long a call may take.")
     ] = 60.0,
@@ -243,7 +257,9 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         from perdure.interfaces.http.serve import serve as run  # noqa: PLC0415  # an extra, and start-up time
 
         network: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
-        limits: dict[str, Any] = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate}
+        limits: dict[str, Any] = {"threads": threads, "waiting": waiting, "caller_threads": caller_threads}
+        limits |= {"call_seconds": timeout, "rate": rate}
+        limits["root_path"] = root_path or ""
         shown: dict[str, Any] = {"namespace": call.place, "tools": tools, "memory_file": memory_file or ()}
         beside: dict[str, Any] = {"traces": traces, "log": log, "maintenance": not no_maintenance}
         run(call.prepared_store(), call.policy, host, port, workers=workers, **network, **limits, **shown, **beside)

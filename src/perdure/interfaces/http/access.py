@@ -10,17 +10,18 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from anyio import fail_after
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from perdure.interfaces.http.problems import RequestRefused, problem_of
-from perdure.interfaces.http.sessions import MACHINES, Sessions, page_session_of
-from perdure.interfaces.http.shared import TRIES_SECONDS
+from perdure.interfaces.http.sessions import MACHINES, Sessions, own_path, page_session_of
+from perdure.interfaces.http.shared import TRIES_SECONDS, Shared
 from perdure.records.access import Grant, Login
 from perdure.records.deadline import impatient, within
-from perdure.records.errors import DeadlineExceeded, PerdureError, StoreUnavailable
+from perdure.records.errors import DeadlineExceeded, PerdureError, StoreError, StoreUnavailable, TooManyCalls
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
@@ -31,6 +32,11 @@ KNOWN_SECONDS: Final = 1.0
 """How long an answer about a token holds: a revoked one is refused after that."""
 LOST_SECONDS: Final = 10.0
 """How long a call waits for a store that cannot be reached; clients wait longer for an answer, and may try again."""
+METRICS: Final = "/metrics"
+METRICS_SECONDS: Final = 2.0
+"""The same for metrics: who collects them waits for some seconds."""
+REMEMBERED_SECONDS: Final = 24 * 3600.0
+"""How long a token that was valid lately may read the process's own metrics while the store is gone."""
 _MOST_KNOWN: Final = 10_000
 _LONGEST_SECRET: Final = 200
 _ANONYMOUS_PATHS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
@@ -38,7 +44,6 @@ _ANONYMOUS_PATHS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
 _OPEN_PATHS: Final = frozenset(("/login", *_ANONYMOUS_PATHS))
 _OPEN_FOLDER: Final = "/static/"
 _SCHEME: Final = "bearer "
-WAIT: Final = {"retry-after": str(TRIES_SECONDS)}  # a header for an address from which too many wrong tokens came
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class Principal:
     """Who asks."""
 
     grant: Grant | None  # what the token allows; None without tokens, for a program on this machine
-    key: str  # names the caller, for limits
+    key: str  # the id of the token, for limits and the log; "" without tokens
 
     @property
     def actor(self) -> str | None:
@@ -124,6 +129,14 @@ class Keyring:
             self._needed = (monotonic(), needed)
         return needed
 
+    def last_known(self, secret: str | None) -> Principal | None:
+        """Return who a caller was within a day, where the store does not say it now; asks no store."""
+        with self._lock:
+            at, grant = self._grants.get(secret or "", (-REMEMBERED_SECONDS, None))
+        if secret is None:
+            return None if self._needed[1] else _PROGRAM
+        return Principal(grant, grant.token) if grant and monotonic() - at < REMEMBERED_SECONDS else None
+
     def is_need_known(self) -> bool:
         """Whether ``needed`` would not ask the store now."""
         return monotonic() - self._needed[0] < KNOWN_SECONDS
@@ -165,12 +178,12 @@ class Access:
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             try:
-                principal = None if is_anonymous(scope["path"]) else await self._look_for(scope)
+                principal = None if is_anonymous(own_path(scope)) else await self._look_for(scope)
             except PerdureError as error:
                 answer = self._page_of(error, scope.get("root_path", "")) if _is_person(scope) else problem_of(error)
                 await answer(scope, receive, send)
                 return
-            if principal is None and not is_open(scope["path"]):
+            if principal is None and not is_open(own_path(scope)):
                 await (await self._ask_for_token(Request(scope, receive)))(scope, receive, send)
                 return
             state = scope.setdefault("state", {})
@@ -182,14 +195,22 @@ class Access:
     async def _look_for(self, scope: Scope) -> Principal | None:
         """Return who asks, within a time of its own: what comes then has the call's.
 
+        Whoever was known to read metrics reads them also while the store is gone: only the process's are left then.
+
         Raises:
             StoreUnavailable: The store did not say in time.
         """
+        is_metrics = own_path(scope) == METRICS
+        seconds = METRICS_SECONDS if is_metrics else LOST_SECONDS
         try:
-            with within(LOST_SECONDS):
+            with within(seconds), fail_after(2 * seconds):  # it may wait for a thread, too
                 return await self._principal(scope)
-        except DeadlineExceeded as error:
-            told = f"The store cannot be reached: it did not answer within {LOST_SECONDS:g} s."
+        except (StoreError, TimeoutError) as error:
+            if is_metrics and (principal := self._keyring.last_known(_secret(scope))) is not None:
+                return principal
+            if not isinstance(error, TimeoutError | DeadlineExceeded):
+                raise
+            told = f"The store cannot be reached: it did not answer within {seconds:g} s."
             raise StoreUnavailable(told, remedy="Try again later.") from error
 
     async def _principal(self, scope: Scope) -> Principal | None:
@@ -204,24 +225,10 @@ class Access:
             return None if needed else _PROGRAM
         is_known, grant = self._keyring.kept(secret)
         if not is_known:
-            grant = await self._look_up(scope, secret, is_new=grant is None)
+            grant = await run_sync(self._keyring.grant_of, secret)
         if grant is None:
-            raise unauthorized("The token is not valid: it is unknown, revoked or has ended.")
-        return Principal(grant, secret)
-
-    async def _look_up(self, scope: Scope, secret: str, *, is_new: bool) -> Grant | None:
-        """Return what a token allows; how often an address may try wrong ones is limited, also for logging in.
-
-        One that was valid here before goes on: who guesses at an address must not lock out the others there.
-        """
-        shared, address = self._sessions.shared, (scope.get("client") or ("",))[0]
-        if is_new and not await shared.may_try(address):
-            message = "Too many wrong tokens came from this address."
-            raise RequestRefused(429, message, remedy="Wait five minutes, then send a valid one.", headers=WAIT)
-        grant = await run_sync(self._keyring.grant_of, secret)
-        if grant is None:
-            await shared.note_failure(address)
-        return grant
+            raise await wrong_token(self._sessions.shared, (scope.get("client") or ("",))[0])
+        return Principal(grant, grant.token)
 
     async def _session_principal(self, session: str) -> Principal | None:
         """Return who has logged in in a session; None for nobody, or where the token is revoked: log in anew."""
@@ -232,7 +239,7 @@ class Access:
             is_known, grant = self._keyring.kept(token)
             if not is_known:
                 grant = await run_sync(self._keyring.grant_of, token)
-            return None if grant is None else Principal(grant, token)
+            return None if grant is None else Principal(grant, grant.token)
         is_known, login = self._keyring.login_kept(session)
         if not is_known:
             login = await run_sync(self._keyring.login_of, session)
@@ -252,7 +259,7 @@ class Access:
 
 def _is_person(scope: Scope) -> bool:
     accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
-    return b"text/html" in accepts and not scope["path"].startswith(MACHINES)
+    return b"text/html" in accepts and not own_path(scope).startswith(MACHINES)
 
 
 def is_anonymous(path: str) -> bool:
@@ -276,6 +283,18 @@ def memory_of(scope: Scope) -> Memory:
     if memory is None:
         raise unauthorized("A token is needed.")
     return memory
+
+
+async def wrong_token(shared: Shared, address: str) -> PerdureError:
+    """Return the refusal of a wrong token, also one to log in with; of each address some are told that they are wrong.
+
+    It is asked after the token was looked for, one read by its digest: a valid one works whatever others there send.
+    Guessing is hopeless, since tokens have 256 random bits: the limit has clients with an old one try less often.
+    """
+    if await shared.note_failure(address):
+        return unauthorized("The token is not valid: it is unknown, revoked or has ended.")
+    told = "The token is not valid. Too many wrong tokens came from this address."
+    return TooManyCalls(told, TRIES_SECONDS, remedy="Send a valid one, or wait five minutes between tries.")
 
 
 def unauthorized(message: str) -> RequestRefused:

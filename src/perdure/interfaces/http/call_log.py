@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
+import warnings
 from datetime import UTC, datetime
 from typing import Final, TextIO
 
 LOG: Final = logging.getLogger("perdure.calls")
-FIELDS: Final = ("verb", "path", "method", "status", "ms", "actor", "client", "operation", "error")
+_SERVICE: Final = logging.getLogger("perdure.service")
+_CALLER: Final = ("namespace", "token", "actor", "client")
+FIELDS: Final = ("verb", "path", "method", "status", "ms", *_CALLER, "operation", "error")
 
 
 class JsonLines(logging.Formatter):
@@ -25,14 +29,25 @@ class JsonLines(logging.Formatter):
 
 
 def log_to(stream: TextIO) -> None:
-    """Write a line for each call and each refused request, and for each warning of the service, to a stream."""
+    """Write a line for each call and each refused request, and for what the service says, to a stream: all as JSON."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
-    for name, level in ((LOG.name, logging.INFO), ("perdure", logging.WARNING), ("uvicorn", logging.WARNING)):
+    usual = dict.fromkeys(("perdure", "uvicorn"), logging.WARNING)
+    levels = {**usual, LOG.name: logging.INFO, _SERVICE.name: logging.INFO}
+    for name, level in levels.items():
         logger = logging.getLogger(name)
         logger.addHandler(handler)
         logger.setLevel(level)
         logger.propagate = False
+    warnings.showwarning = lambda message, *_, **__: _SERVICE.warning("%s", message)
+
+
+def say(text: str) -> None:
+    """Tell who has started the service something: as a line of the log where there is one, else as it is."""
+    if is_logged():
+        _SERVICE.info("%s", text)
+    else:
+        print(text, file=sys.stderr, flush=True)
 
 
 def is_logged() -> bool:

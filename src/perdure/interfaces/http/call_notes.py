@@ -12,10 +12,14 @@ from starlette.types import Scope
 from perdure.interfaces.http.call_log import is_logged, log_call
 from perdure.interfaces.http.metrics import Observed
 from perdure.interfaces.http.problems import ERROR
+from perdure.interfaces.http.sessions import own_path
+from perdure.records.access import EVERYWHERE
+from perdure.rules.validation.values import NAMESPACE
 
 if TYPE_CHECKING:
     from perdure.interfaces.http.access import Principal
 
+PLACE: Final = "perdure.place"  # in the state of a request: the namespace that its call is about, as it was given
 _NOTED: Final = "perdure.call_noted"  # in the state of a request: the log has a line of its call
 _LEAST_REFUSED: Final = 400
 _LEAST_FAILED: Final = 500
@@ -49,7 +53,7 @@ def note_call(observed: Observed, end: CallEnd, *, scope: Scope, method: str, st
             method=method,
             status=status,
             ms=round(1000 * end.seconds, 1),
-            actor=_actor_of(scope),
+            **_who_and_where(scope),
             client=_address_of(scope) if end.error else None,
             operation=end.operation,
             error=end.error,
@@ -66,20 +70,32 @@ def note_response(observed: Observed, is_route: Callable[[str], bool], scope: Sc
         return
     state: dict[str, Any] = scope.get("state", {})
     if not state.get(_NOTED):
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        path = own_path(scope)
         log_call(
             path=path if is_route(path) else None,
             method=scope["method"],
             status=status,
-            actor=_actor_of(scope),
+            **_who_and_where(scope),
             client=_address_of(scope),
             error=state.get(ERROR) or ("RequestRefused" if status < _LEAST_FAILED else "InternalError"),
         )
 
 
-def _actor_of(scope: Scope) -> str | None:
-    principal: Principal | None = scope.get("state", {}).get("principal")
-    return principal.actor if principal else None
+def _who_and_where(scope: Scope) -> dict[str, str | None]:
+    """Return the id of the caller's token, the name that it has, and the call's namespace, if the token reaches it.
+
+    Names are free text, also of who makes tokens for one namespace: the id tells callers apart.
+    """
+    state: dict[str, Any] = scope.get("state", {})
+    principal: Principal | None = state.get("principal")
+    grant, place = principal.grant if principal else None, state.get(PLACE)
+    if grant is None:
+        is_known = principal is not None and isinstance(place, str) and NAMESPACE.fullmatch(place)
+        return {"namespace": place if is_known else None}
+    if place is None and not grant.pattern.endswith(EVERYWHERE):
+        place = grant.pattern
+    is_reached = isinstance(place, str) and NAMESPACE.fullmatch(place) and grant.covers(place)
+    return {"namespace": place if is_reached else None, "token": grant.token, "actor": grant.actor}
 
 
 def _address_of(scope: Scope) -> str | None:

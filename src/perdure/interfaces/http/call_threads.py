@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import Context, copy_context
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread, local
 from typing import Any, Final, TypeVar
 
+from perdure.interfaces.http.callers import Callers, too_many_at_once
 from perdure.interfaces.http.problems import RETRY_SECONDS, RequestRefused
+from perdure.records.errors import OutcomeUnknown, PerdureError
 
 T = TypeVar("T")
 
 
 class _Call:
-    __slots__ = ("answer", "begun", "context", "loop", "work")
+    __slots__ = ("answer", "begin", "begun", "caller", "context", "late", "loop", "queued", "work")
 
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self.work, self.begun = work, False
+    def __init__(
+        self, work: Callable[[], Any], caller: str, put: Callable[[_Call], None], late: Callable[[Any], object] | None
+    ) -> None:
+        self.work, self.caller, self.late = work, caller, late
+        self.begin = partial(put, self)
+        self.queued = self.begun = False  # whether it is its turn among its caller's calls, and a thread has it
         self.context: Context = copy_context()
         self.loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[Any] = self.loop.create_future()
 
 
+_WAITED: Final = "it waited too long for others of this token, or of this namespace"
 _IN_TURN: Final = object()  # in the queue: a thread is to run the calls that wait for their turn
 
 
@@ -35,13 +43,17 @@ class CallThreads:
     A call that outlasts its time is answered with 504 and goes on in its thread, which stays taken until it ends. The
     library's own pool takes three times the locks for each call: a twentieth of what a request costs.
 
+    One caller has ``share`` threads at most; its further calls wait for its own ones, and take no thread from others.
+
     Calls in turn run one at a time and one after the other in the same thread; one that waits for a model lets others
     run meanwhile. They are recalls of one file, which would stop each other at its connection and at Python's lock many
     times in each recall: in eight threads at once they take a tenth more CPU.
     """
 
-    def __init__(self, threads: int, waiting: int) -> None:
+    def __init__(self, threads: int, waiting: int, share: int) -> None:
         self._most, self._room = threads, threads + waiting
+        self._callers = Callers(share, (waiting + 1) // 2)
+        self._places = asyncio.Semaphore(threads)  # for what runs in other threads, as many again
         self._queue: SimpleQueue[Any] = SimpleQueue()  # of calls, _IN_TURN, and None for each thread that is to end
         self._in_turn: deque[_Call] = deque()
         self._turn, self._returning = Lock(), 0  # how many threads wait to go on with their call in turn
@@ -50,25 +62,49 @@ class CallThreads:
         self._lock = Lock()  # decides whether a call begins or is given up
         self.taken = 0  # calls that run or wait
 
-    async def run(self, work: Callable[[], T], seconds: float, *, in_turn: bool = False) -> T:
-        """Run a call and return what it returns, after ``seconds`` at most."""
+    async def run(
+        self,
+        work: Callable[[], T],
+        seconds: float,
+        caller: str,
+        *,
+        in_turn: bool = False,
+        late: Callable[[T | None], object] | None = None,
+    ) -> T:
+        """Run a call and return what it returns, after ``seconds`` at most.
+
+        ``late`` is given what it returns after that, None where it fails.
+
+        Raises:
+            OutcomeUnknown: It goes on.
+            RequestRefused: Too many calls wait, or it waited too long.
+            TooManyCalls: Too many of the caller's wait, or it waited too long for those.
+        """
         self._check_room()
-        call = _Call(work)
+        call = _Call(work, caller, partial(self._put, in_turn=in_turn), late)
+        self._callers.enter(caller, call.begin)
         self.taken += 1
         if len(self._threads) < min(self.taken, self._most):
             self._threads.append(Thread(target=self._serve, name=f"perdure-call_{len(self._threads)}", daemon=True))
             self._threads[-1].start()
+        timer = call.loop.call_later(seconds, self._give_up, call, seconds)
+        try:
+            answer: T = await call.answer
+            return answer
+        finally:
+            timer.cancel()
+
+    def _put(self, call: _Call, *, in_turn: bool) -> None:
+        call.queued = True
         if in_turn:
             self._in_turn.append(call)
             self._call_for_turn()
         else:
             self._queue.put(call)
-        late = call.loop.call_later(seconds, self._give_up, call, seconds)
-        try:
-            answer: T = await call.answer
-            return answer
-        finally:
-            late.cancel()
+
+    def _leave(self, call: _Call) -> None:
+        self.taken -= 1
+        self._callers.leave(call.caller, call.begin)
 
     def _serve(self) -> None:
         while (call := self._queue.get()) is not None:
@@ -138,10 +174,11 @@ class CallThreads:
 
     def _hand_over(self, call: _Call, result: Any, error: BaseException | None) -> None:
         """Give what a call returned to who waits for it, if somebody does."""
-        self.taken -= 1
+        self._leave(call)
         if call.answer.done():
-            return
-        if error is None:
+            if call.late is not None:
+                call.late(result)
+        elif error is None:
             call.answer.set_result(result)
         else:
             call.answer.set_exception(error)
@@ -149,14 +186,17 @@ class CallThreads:
     def _give_up(self, call: _Call, seconds: float) -> None:
         if call.answer.done():
             return
+        refused: PerdureError
         if self._begins(call):
-            self.taken -= 1
             refused = RequestRefused(503, "The call waited too long and was not begun.", remedy="Try again.")
+            if not call.queued:
+                refused = too_many_at_once(_WAITED)
+            self._leave(call)
         else:
-            refused = RequestRefused(
-                504,
-                f"The call takes longer than {seconds:.3g} s; it goes on.",
-                remedy="Look at the history before you repeat it, or give an Idempotency-Key.",
+            refused = OutcomeUnknown(
+                f"The call takes longer than {seconds:.3g} s and goes on: what it stores may be stored, or will be.",
+                remedy="Send it again with the same idempotency key: that stores nothing twice. Without one, look at "
+                "the history first.",
             )
         call.answer.set_exception(refused)
 
@@ -169,15 +209,23 @@ class CallThreads:
                 headers={"retry-after": str(RETRY_SECONDS)},
             )
 
-    @contextmanager
-    def place(self) -> Iterator[None]:
-        """Count as a call for the length of a block."""
+    @asynccontextmanager
+    async def place(self, caller: str, seconds: float) -> AsyncIterator[None]:
+        """Count as a call for the length of a block, which begins after ``seconds`` at most. Raises as ``run`` does."""
         self._check_room()
+        turn = asyncio.Event()
+        self._callers.enter(caller, turn.set)
         self.taken += 1
         try:
-            yield
+            try:
+                await asyncio.wait_for(turn.wait(), seconds)
+            except TimeoutError:
+                raise too_many_at_once(_WAITED) from None
+            async with self._places:
+                yield
         finally:
             self.taken -= 1
+            self._callers.leave(caller, turn.set)
 
     def close(self) -> None:
         """Wait for the calls that run; those that wait are not begun."""

@@ -18,7 +18,8 @@ def main(words: Sequence[str]) -> None:
     args = _parser().parse_args(words)
     from perdure.interfaces.http.serve import serve  # noqa: PLC0415  # after the options are known to be right
 
-    limits = {"threads": args.threads, "waiting": args.waiting, "call_seconds": args.timeout, "rate": args.rate}
+    limits = {"threads": args.threads, "waiting": args.waiting, "caller_threads": args.caller_threads}
+    limits |= {"call_seconds": args.timeout, "rate": args.rate}
     try:
         namespace = resolve_namespace(args.namespace) or "default"
         store = args.store or os.environ.get("PERDURE_STORE") or default_store()
@@ -37,6 +38,7 @@ def main(words: Sequence[str]) -> None:
                 namespace=namespace,
                 tools=args.tools,
                 traces=args.traces,
+                root_path=args.root_path,
                 **limits,
             )
     except PerdureError as error:
@@ -62,11 +64,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=_number(int, 0, 65535), default=8766)
     parser.add_argument("--tools", choices=("agent", "lifecycle", "full"), default="agent")
     parser.add_argument("--allowed-host", action="append", default=[])
+    parser.add_argument("--root-path", default="")
     for name in ("--proxy", "--memory-file"):
         parser.add_argument(name, action="append", default=[])
     parser.add_argument("--workers", type=_number(int, 1, 256), default=1)
     parser.add_argument("--threads", type=_number(int, 1, 256), default=8)
     parser.add_argument("--waiting", type=_number(int, 0, 10_000), default=64)
+    parser.add_argument("--caller-threads", type=_number(int, 0, 256), default=0)
     parser.add_argument("--timeout", type=_number(float, 0.1, 3600), default=60.0)
     parser.add_argument("--rate", type=_number(float, 0, float("inf")), default=0.0)
     parser.add_argument("--traces", choices=("off", "spans", "content"), default="off")

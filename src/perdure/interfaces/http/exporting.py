@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from perdure.interfaces.http.access import memory_for
-from perdure.interfaces.http.call_notes import CallEnd, note_call
+from perdure.interfaces.http.call_notes import PLACE, CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.lines import LineStream, Streams, chunks_of
 from perdure.interfaces.http.problems import problem_of
@@ -42,6 +42,7 @@ class Exports:
             await self._limits.check_rate(request.state.principal.key)
             given = query_values(request.scope["query_string"], [])
             refuse_unknown(given, (_NAMESPACE,), "route")
+            request.scope["state"][PLACE] = given.get(_NAMESPACE)
             with self._streams.place():
                 chunks = await run_sync(lambda: chunks_of(memory.export(given.get(_NAMESPACE))))
                 first = await self._streams.read(chunks)

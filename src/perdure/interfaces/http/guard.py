@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.interfaces.http.problems import RequestRefused, problem_of
+from perdure.interfaces.http.sessions import own_path
 from perdure.interfaces.http.settings import Settings
 
 _CONTENT: Final = b"; ".join(
@@ -127,4 +128,4 @@ def _values(headers: Iterable[tuple[bytes, bytes]], lower_name: bytes) -> list[s
 def _is_visit(scope: Scope, headers: list[tuple[bytes, bytes]]) -> bool:
     """Whether a person follows a link from elsewhere: that shows a page, and changes nothing."""
     navigates = "navigate" in _values(headers, b"sec-fetch-mode") and "document" in _values(headers, b"sec-fetch-dest")
-    return scope["method"] in {"GET", "HEAD"} and navigates and not scope["path"].startswith(("/v1/", "/mcp"))
+    return scope["method"] in {"GET", "HEAD"} and navigates and not own_path(scope).startswith(("/v1/", "/mcp"))

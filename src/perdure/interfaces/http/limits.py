@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from asyncio import CancelledError, Task, get_running_loop
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -14,10 +15,9 @@ from perdure.interfaces.http.answers import Payload
 from perdure.interfaces.http.call_threads import CallThreads
 from perdure.interfaces.http.lines import Streams
 from perdure.interfaces.http.metrics import Observed
-from perdure.interfaces.http.problems import RequestRefused
 from perdure.interfaces.http.settings import Settings
 from perdure.interfaces.http.shared import Counts, Shared
-from perdure.records.errors import InvalidInput, MemoryErased
+from perdure.records.errors import InvalidInput, MemoryErased, OutcomeUnknown, TooManyCalls
 
 if TYPE_CHECKING:
     from perdure.interfaces.http.tracing import Tracing
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LISTS_AT_ONCE: Final = 16  # lists of lines that are sent at once; a short one counts as none
 _LISTS_READ: Final = 2  # of them are read at once
 _LONGEST_KEY: Final = 255
+Late = Callable[[Payload | None], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,30 +38,32 @@ class CallLimits:
     observed: Observed
     lists: Streams
     tracing: Tracing | None = None
+    _ending: set[Task[None]] = field(default_factory=set)
 
     @classmethod
     def of(cls, settings: Settings, shared: Shared) -> CallLimits:
         """Return the limits that settings say."""
-        threads = CallThreads(settings.threads, settings.waiting)
+        share = settings.caller_threads or (settings.threads + 1) // 2
+        threads = CallThreads(settings.threads, settings.waiting, share)
         lists = Streams("lists", _LISTS_AT_ONCE, _LISTS_READ)
         return cls(settings, threads, shared, Observed(settings.file), lists, _tracing(settings))
 
     async def check_rate(self, caller: str) -> None:
-        """Count a call."""
+        """Count a call.
+
+        Raises:
+            TooManyCalls: The caller has made too many lately.
+        """
         rate = self.settings.rate
         if rate and caller and (wait := await self.shared.take(caller)):
-            raise RequestRefused(
-                429,
-                f"The token makes more than {rate:g} calls a second.",
-                remedy="Wait, then go on more slowly.",
-                headers={"retry-after": str(int(wait) + 1)},
-            )
+            told = f"The token makes more than {rate:g} calls a second."
+            raise TooManyCalls(told, int(wait) + 1, remedy="Wait, then go on more slowly.")
 
     async def run_once(
         self,
         key: tuple[str, str, str],
         body: bytes,
-        call: Callable[[], Awaitable[Payload]],
+        call: Callable[[Late], Awaitable[Payload]],
         holds: Callable[[Payload], bool],
         *,
         namespace: str = "",
@@ -73,7 +76,7 @@ class CallLimits:
         Args:
             key: (caller, verb, key).
             body: The request's body: the same key must mean the same call.
-            call: Runs it.
+            call: Runs it, and passes on what it returns after its time was over.
             holds: Returns whether nothing was erased since a kept answer, by any process.
             namespace: That it names; "" for none.
 
@@ -83,13 +86,15 @@ class CallLimits:
         """
         if not 0 < len(key[2]) <= _LONGEST_KEY:
             raise InvalidInput("Idempotency-Key must have 1 to 255 characters.", remedy="Send for example a UUID.")
-        name, answer = json.dumps(key), None
+        name = json.dumps(key)
         state, first_answer = await self.shared.begin(name, hashlib.sha256(body).hexdigest(), namespace)
         if state == "other":
             raise InvalidInput(
                 "The Idempotency-Key was used for another call.", remedy="Use a new key for each new call."
             )
-        if state == "known" and not await self.threads.run(partial(holds, first_answer), self.settings.call_seconds):
+        if state == "known" and not await self.threads.run(
+            partial(holds, first_answer), self.settings.call_seconds, key[0] or namespace
+        ):
             await self.shared.forget(namespace)
             state = "forgotten"
         if state == "forgotten":
@@ -101,10 +106,19 @@ class CallLimits:
             payload: Payload = first_answer
             return payload
         try:
-            answer = await call()
-        finally:
-            await self.shared.end(name, answer)
+            answer = await call(partial(self._end_late, name))
+        except (OutcomeUnknown, CancelledError):
+            raise  # it goes on, and who sends it again waits for its end
+        except BaseException:
+            await self.shared.end(name, None)
+            raise
+        await self.shared.end(name, answer)
         return answer
+
+    def _end_late(self, name: str, answer: Payload | None) -> None:
+        task = get_running_loop().create_task(self.shared.end(name, answer))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     def counts(self) -> Counts:
         """Return what this process has counted."""

@@ -172,11 +172,8 @@ class SharedByLink(Shared):
         with suppress(RequestRefused):  # the service is ending, and its answers with it
             await self._link.ask("forget", namespace)
 
-    async def may_try(self, address: str) -> bool:
-        return bool(await self._link.ask("may_try", address))
-
-    async def note_failure(self, address: str) -> None:
-        await self._link.ask("note_failure", address)
+    async def note_failure(self, address: str) -> bool:
+        return bool(await self._link.ask("note_failure", address))
 
     async def keep_token(self, session: str, token: str) -> None:
         await self._link.ask("keep_token", session, token)

@@ -16,11 +16,18 @@ from starlette.types import Message, Receive, Scope, Send
 
 from perdure.interfaces.http.access import memory_for
 from perdure.interfaces.http.answers import hits_of, operation_of
-from perdure.interfaces.http.call_notes import CallEnd, note_call
+from perdure.interfaces.http.call_notes import PLACE, CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
-from perdure.interfaces.http.problems import RequestRefused, problem_of, told_to_callers
+from perdure.interfaces.http.problems import (
+    NAMESPACE_HEADER,
+    RequestRefused,
+    other_namespace,
+    problem_of,
+    told_to_callers,
+)
 from perdure.interfaces.mcp.run import OpenOnce, build
-from perdure.records.errors import PerdureError
+from perdure.records.errors import PerdureError, TooManyCalls
+from perdure.verbs.arguments import namespace_of
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -46,9 +53,7 @@ class CallersMemory(OpenOnce):
 
         Whether the token reaches it is checked by the verb.
         """
-        request = _REQUEST.get()
-        chosen = request.query_params.get("namespace") or request.headers.get("perdure-namespace")
-        return chosen or super().namespace(usual)
+        return chosen_namespace(_REQUEST.get()) or super().namespace(usual)
 
     def take_notice(self) -> str:
         """Return nothing: notices are for the one who started the service."""
@@ -58,6 +63,18 @@ class CallersMemory(OpenOnce):
         """Return an error as plain data, without the folders of the service's machine."""
         message, remedy = told_to_callers(error)
         return {**error.to_dict(), "message": message, "remedy": remedy}
+
+
+def chosen_namespace(request: Request) -> str:
+    """Return the namespace that a request chooses; empty for none.
+
+    Raises:
+        RequestRefused: The URL and the header name different ones.
+    """
+    named, told = request.query_params.get("namespace") or "", request.headers.get(NAMESPACE_HEADER) or ""
+    if named and told and named != told:
+        raise other_namespace(told, named)
+    return named or told
 
 
 class McpMount:
@@ -94,9 +111,11 @@ class McpMount:
             await self._limits.check_rate(request.state.principal.key)
             async with asyncio.timeout(self._settings.body_seconds):
                 body = await request.body()  # whole, before it counts among the calls: slow clients take no place
-            with self._limits.threads.place():
+            named = chosen_namespace(request)
+            caller = request.state.principal.key or named or self._settings.namespace
+            async with self._limits.threads.place(caller, self._settings.call_seconds):
                 await self._answer(request, body, send)
-        except RequestRefused as error:
+        except (RequestRefused, TooManyCalls) as error:
             await problem_of(error)(scope, receive, send)
         except TimeoutError:
             slow = RequestRefused(408, "The body came too slowly.", remedy="Send it again, faster.")
@@ -124,6 +143,8 @@ class McpMount:
     def _observe(self, verb: Verb, arguments: Mapping[str, Any]) -> Iterator[Callable[[Any], None]]:
         """Count a call of a tool, write it to the log, and make a span of it where traces are wanted."""
         request, tracing = _REQUEST.get(), self._limits.tracing
+        usual = chosen_namespace(request) or memory_for(request).usual_namespace(self._settings.namespace)
+        place = namespace_of(verb, arguments, usual)
         began, end = monotonic(), CallEnd(verb.name, 0.0)
         traced = nullcontext() if tracing is None else tracing.call(verb.name, arguments, request.headers)
 
@@ -142,7 +163,8 @@ class McpMount:
             raise
         finally:
             end = replace(end, seconds=monotonic() - began)
-            note_call(self._limits.observed, end, scope=request.scope, method="MCP")
+            scope = {**request.scope, "state": {**request.scope["state"], PLACE: place}}
+            note_call(self._limits.observed, end, scope=scope, method="MCP")
 
     async def _start(self) -> StreamableHTTPSessionManager:
         async with self._starting:

@@ -27,11 +27,14 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     errors.LeaseLost: 409,
     errors.SpaceMismatch: 409,
     errors.CopyDiffers: 409,
+    errors.StoreTooNew: 503,
+    errors.StoreTooOld: 503,
     errors.StoreUnavailable: 503,
     errors.NodeUnavailable: 503,
     errors.StoreDenied: 503,
     errors.StoreBusy: 503,
     errors.DeadlineExceeded: 504,
+    errors.OutcomeUnknown: 504,
     errors.StoreReadOnly: 503,
     errors.DiskFull: 507,
     errors.QuotaExceeded: 507,
@@ -39,6 +42,7 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     errors.ModelError: 502,
 }
 """Class of errors -> status; a class that is not here has that of the nearest class above it."""
+NAMESPACE_HEADER: Final = "perdure-namespace"
 RETRY_SECONDS: Final = 2  # when a client may try again what failed with 503
 _MORE: Final = ("problems", "ids", "lost", "stored", "operations", "namespace", "part")
 """What errors say besides their text; see records/errors.py."""
@@ -60,6 +64,12 @@ class RequestRefused(PerdureError):  # noqa: N818  # reads as the statement it m
     def __init__(self, status: int, message: str, *, remedy: str, headers: Mapping[str, str] | None = None) -> None:
         self.status, self.headers = status, dict(headers or {})
         super().__init__(message, remedy=remedy)
+
+
+def other_namespace(told: str, named: str) -> RequestRefused:
+    """Return the refusal of a request whose header names another namespace than it does elsewhere."""
+    message = f"The header {NAMESPACE_HEADER} is {told[:200]!r}, and the call is about {named[:200]!r}."
+    return RequestRefused(400, message, remedy="Name one of them. Nothing was done.")
 
 
 def status_of(error: PerdureError) -> int:
@@ -109,10 +119,17 @@ def problem_of(error: PerdureError) -> Response:
     status = status_of(error)
     document = _document(status, fields, (type(error).__doc__ or "").strip().partition("\n")[0], message)
     document |= {name: getattr(error, name) for name in _MORE if hasattr(error, name)}
+    return problem_response(status, document, headers_of(error, status))
+
+
+def headers_of(error: PerdureError, status: int) -> dict[str, str]:
+    """Return the headers of the answer that tells an error: when to try again, among others."""
+    if isinstance(error, errors.TooManyCalls):
+        return {"retry-after": str(error.seconds)}
     headers = dict(error.headers) if isinstance(error, RequestRefused) else {}
     if status == 503:  # noqa: PLR2004  # the service or its store cannot do it now
         headers.setdefault("retry-after", str(RETRY_SECONDS))
-    return problem_response(status, document, headers)
+    return headers
 
 
 def _document(status: int, fields: Mapping[str, str], title: str, detail: str) -> dict[str, Any]:

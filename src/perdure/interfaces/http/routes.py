@@ -6,7 +6,7 @@ import json
 import logging
 import re
 from asyncio import timeout
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -22,14 +22,21 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy nor SQLite
 from perdure.interfaces.http.access import memory_of
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
-from perdure.interfaces.http.call_notes import CallEnd, note_call
+from perdure.interfaces.http.call_notes import PLACE, CallEnd, note_call
 from perdure.interfaces.http.kept_answers import run_kept, still_holds
-from perdure.interfaces.http.limits import CallLimits
+from perdure.interfaces.http.limits import CallLimits, Late
 from perdure.interfaces.http.lines import LineStream, lines_of
-from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
+from perdure.interfaces.http.problems import (
+    NAMESPACE_HEADER,
+    RequestRefused,
+    internal_problem,
+    other_namespace,
+    problem_of,
+)
 from perdure.interfaces.http.progress import stream_progress, wants_events
+from perdure.interfaces.http.sessions import own_path
 from perdure.records.errors import InvalidInput, PerdureError
-from perdure.verbs.arguments import LISTS, arguments_of, call_verb
+from perdure.verbs.arguments import LISTS, arguments_of, call_verb, namespace_of
 from perdure.verbs.checks import checked_value
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 
@@ -67,8 +74,8 @@ class VerbShortcut:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
-        is_ours = scope["type"] == "http" and not scope.get("root_path")
-        respond = self._answers.get((scope["method"], scope["path"])) if is_ours else None
+        is_request = scope["type"] == "http"
+        respond = self._answers.get((scope["method"], own_path(scope))) if is_request else None
         if respond is None:
             await self._app(scope, receive, send)
         else:
@@ -158,7 +165,7 @@ class VerbEndpoint:
         outcome: Payload | Exception
         try:
             call = replace(call_of(scope), progress=progress)
-            payload = await self._payload(call, receive)
+            payload = await self._payload(call, scope, receive)
             if payload.more is not None:
                 on_end = partial(self._note_lines, scope, payload, began)
                 return LineStream(chain((payload.body,), payload.more), self._limits.lists, on_end=on_end)
@@ -183,7 +190,7 @@ class VerbEndpoint:
             end = CallEnd(self._verb.name, seconds, outcome.hits, outcome.operation)
         note_call(self._limits.observed, end, scope=scope, method=scope["method"], status=status)
 
-    async def _payload(self, call: VerbRequest, receive: Receive) -> Payload:
+    async def _payload(self, call: VerbRequest, scope: Scope, receive: Receive) -> Payload:
         await self._limits.check_rate(call.caller)
         if call.query and call.method == "POST":
             raise InvalidInput("A POST takes no arguments in its query string.", remedy="Pass them in the JSON body.")
@@ -196,12 +203,20 @@ class VerbEndpoint:
         seconds = self._seconds(call)
         if not self._verb.lasts:  # it ends itself; what lasts is answered with 504, and goes on
             call, seconds = replace(call, until=monotonic() + seconds), seconds + _GRACE
-        run = partial(self._limits.threads.run, partial(run_verb, call, values), seconds, in_turn=self._in_turn)
-        if key is None or self._verb.reads or self._verb.shows_secret:
-            return await run()
         named = str(values.get("namespace") or "")
+        usual = call.memory.usual_namespace(self._limits.settings.namespace)
+        scope["state"][PLACE] = place = namespace_of(self._verb, values, usual)
+        if (told := call.headers.get(NAMESPACE_HEADER)) and told != place:  # it chooses for tools of MCP alone
+            raise other_namespace(told, str(place or usual))
+        who = call.caller or named or self._limits.settings.namespace
+
+        def in_thread(work: Callable[[], Payload], late: Late | None = None) -> Awaitable[Payload]:
+            return self._limits.threads.run(work, seconds, who, in_turn=self._in_turn, late=late)
+
+        if key is None or self._verb.reads or self._verb.shows_secret:
+            return await in_thread(partial(run_verb, call, values))
         noting = partial(run_kept, call.timed, named, partial(run_verb, call, values))
-        run, holds = partial(self._limits.threads.run, noting, seconds), partial(still_holds, call.timed, named)
+        run, holds = partial(in_thread, noting), partial(still_holds, call.timed, named)
         return await self._limits.run_once((call.caller, self._verb.name, key), body, run, holds, namespace=named)
 
     async def _body(self, call: VerbRequest, receive: Receive) -> bytes:

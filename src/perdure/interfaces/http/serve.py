@@ -21,10 +21,10 @@ import uvicorn
 from perdure.interfaces.files.project import policy_to_find
 from perdure.interfaces.hooks.answering import HookAnswering
 from perdure.interfaces.http.app import build_app
-from perdure.interfaces.http.call_log import log_to
+from perdure.interfaces.http.call_log import log_to, say
 from perdure.interfaces.http.connection import BoundedConnection
 from perdure.interfaces.http.maintaining import maintenance_of
-from perdure.interfaces.http.settings import Settings, accepted_hosts, memory_files
+from perdure.interfaces.http.settings import Settings, accepted_hosts, checked_root_path, memory_files
 from perdure.interfaces.http.shared import Shared
 from perdure.records.errors import InvalidInput, StoreError
 
@@ -67,12 +67,13 @@ def serve(
         settings: Attributes of ``Settings``; and ``memory_file``, for its ``memory_files``: ``NAMESPACE=PATH`` of each.
 
     Raises:
-        InvalidInput: The address is a network's, and there are no tokens; a proxy's address is none, or a file's;
+        InvalidInput: The address is a network's, and there are no tokens; a proxy's address or the root path is none;
             several processes cannot serve the store.
         WebhookError: Alerts are to be sent, and the secret that signs them is not set.
         StoreError: The store cannot be opened, or the port is taken.
     """
     trusted = _proxy_addresses(proxies)
+    settings["root_path"] = checked_root_path(settings.get("root_path", ""))
     memory_files(settings.get("memory_file", ()))  # refused before anything starts
     if workers > 1:
         _check_several_workers(store, policy)
@@ -143,7 +144,7 @@ def answer_calls(
         app = build_app(lambda: memory, settings, shared)
         background = [maintenance_of(options.store, options.policy, log=options.log)] if maintains else []
         hooks = HookAnswering(options.store, options.policy) if is_first else None
-        _run(memory, _config(app, options.proxies), listener, hooks, background)
+        _run(memory, _config(app, options.proxies, settings.root_path), listener, hooks, background)
 
 
 def _check_several_workers(store: str | os.PathLike[str], policy: object) -> None:
@@ -224,9 +225,10 @@ def _proxy_addresses(proxies: Sequence[str]) -> list[str]:
         raise InvalidInput(f"A proxy has no such address: {error}.", remedy="Pass an address or a network.") from error
 
 
-def _config(app: Any, proxies: Sequence[str] = LOOPBACK_ADDRESSES) -> uvicorn.Config:
+def _config(app: Any, proxies: Sequence[str] = LOOPBACK_ADDRESSES, root_path: str = "") -> uvicorn.Config:
     return uvicorn.Config(
         app,
+        root_path=root_path,
         log_config=None,
         access_log=False,
         proxy_headers=True,  # who asks and over what, as a proxy says that is known; others are not believed
@@ -253,9 +255,8 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _announce(host: str, port: int, has_tokens: bool) -> None:
     shown = f"[{host}]" if ":" in host else host
-    print(f"Perdure serves http://{shown}:{port}/ until Ctrl-C.", file=sys.stderr)  # a terminal links it as it is
+    say(f"Perdure serves http://{shown}:{port}/ until Ctrl-C.")  # a terminal links it as it is
     if not has_tokens:
-        print("There are no tokens: every program on this machine can read and change the memory.", file=sys.stderr)
+        say("There are no tokens: every program on this machine can read and change the memory.")
     elif host not in LOOPBACK:
-        print("Tokens travel as they are: put a proxy with TLS in front of it.", file=sys.stderr)
-    sys.stderr.flush()
+        say("Tokens travel as they are: put a proxy with TLS in front of it.")

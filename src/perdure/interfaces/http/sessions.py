@@ -61,9 +61,15 @@ def form_token(session: str) -> str:
     return hmac.new(session.encode(), b"form", sha256).hexdigest()
 
 
+def own_path(scope: Scope) -> str:
+    """Return the path of a request below the one where the service is mounted."""
+    path, root = str(scope["path"]), scope.get("root_path", "")
+    return path[len(root) :] if path.startswith(f"{root}/") else path
+
+
 def page_session_of(scope: Scope) -> str:
     """Return the session of a request for a page; empty if none: a browser sends its cookie unasked elsewhere, too."""
-    return "" if scope["path"].startswith(MACHINES) else session_of(scope)
+    return "" if own_path(scope).startswith(MACHINES) else session_of(scope)
 
 
 def session_of(scope: Scope) -> str:

@@ -21,7 +21,7 @@ Begun = tuple[Literal["run", "known", "other", "forgotten"], Any]
 made and its answer forgotten."""
 LIFE: Final = 12 * 3600  # seconds after a login until one must log in again
 TRIES: Final = 10
-TRIES_SECONDS: Final = 300  # so many wrong tokens from one address in so many seconds; then it must wait
+TRIES_SECONDS: Final = 300  # so many wrong tokens of an address in so many seconds are told that they are wrong
 _MOST_KNOWN: Final = 10_000  # callers, keys, addresses and sessions, each
 _KEPT_SECONDS: Final = 24 * 3600.0
 K = TypeVar("K")
@@ -103,14 +103,13 @@ class Shared:
             if repeat.answer is not None and repeat.namespace in ("", namespace):
                 repeat.answer, repeat.forgotten = None, True
 
-    async def may_try(self, address: str) -> bool:
-        """Whether an address may still try tokens."""
-        since = monotonic() - TRIES_SECONDS
-        return sum(at > since for at in self._tries.get(address, ())) < TRIES
-
-    async def note_failure(self, address: str) -> None:
-        """Remember that a wrong token came from an address."""
-        _keep_newest(self._tries, address, [*self._tries.get(address, [])[1 - TRIES :], monotonic()])
+    async def note_failure(self, address: str) -> bool:
+        """Count a wrong token of an address; return False where too many came from there lately."""
+        now = monotonic()
+        tries = [at for at in self._tries.get(address, ()) if at > now - TRIES_SECONDS]
+        if may_try := len(tries) < TRIES:
+            _keep_newest(self._tries, address, [*tries, now])
+        return may_try
 
     async def keep_token(self, session: str, token: str) -> None:
         """Remember the token that a browser's session stands for, where the store cannot."""

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from perdure.interfaces.http.problems import RequestRefused, status_of, told_to_callers
+from perdure.interfaces.http.problems import RequestRefused, headers_of, status_of, told_to_callers
 from perdure.interfaces.http.sessions import Sessions, form_token
 from perdure.interfaces.http.shared import Shared
 from perdure.interfaces.pages import (
@@ -35,7 +35,7 @@ from perdure.interfaces.pages.live import Live, check_rate, memory_files_of, run
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
 from perdure.memory import Memory
-from perdure.records.errors import PerdureError
+from perdure.records.errors import PerdureError, TooManyCalls
 
 _log = logging.getLogger(__name__)
 Handler = Callable[[PageRequest], Answer]
@@ -122,7 +122,7 @@ async def _run(request: Request, handler: Handler, page_request: PageRequest) ->
     try:
         await check_rate(request)
         return await run_in_thread(request, partial(_answer, handler, page_request))
-    except RequestRefused as error:
+    except (RequestRefused, TooManyCalls) as error:
         return error_page(error, page_request.root)
 
 
@@ -130,8 +130,7 @@ def error_page(error: PerdureError, root: str = "") -> Response:
     """Return the page for an error before any page was made; it asks the store for nothing."""
     page_request = PageRequest(cast("Memory", None), "/", root, known=False)
     response = respond(page_request, _error("Not now", error))
-    if isinstance(error, RequestRefused):
-        response.headers.update(error.headers)
+    response.headers.update(headers_of(error, response.status_code))
     return response
 
 

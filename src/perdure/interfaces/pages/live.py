@@ -133,7 +133,10 @@ async def run_in_thread(request: Request, work: Callable[[], T]) -> T:
     limits = _limits(request)
     if limits is None:  # the pages are mounted in another application, which has limits of its own
         return await run_sync(work)
-    return await limits.threads.run(work, limits.settings.call_seconds)
+    principal = getattr(request.state, "principal", None)
+    named = request.query_params.get("namespace") or limits.settings.namespace
+    caller = (principal and principal.key) or named
+    return await limits.threads.run(work, limits.settings.call_seconds, caller)
 
 
 async def check_rate(request: Request) -> None:

@@ -6,15 +6,12 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from perdure.interfaces.http.access import WAIT, Keyring
-from perdure.interfaces.http.problems import status_of, told_to_callers
+from perdure.interfaces.http.access import Keyring, wrong_token
+from perdure.interfaces.http.problems import headers_of, status_of, told_to_callers
 from perdure.interfaces.pages.forms import FormGuard
 from perdure.interfaces.pages.page_request import HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import HEADERS, respond
 from perdure.records.errors import PerdureError
-
-_WRONG = "This token is not valid: it is unknown, revoked or has ended."
-_WAIT = "Too many wrong tokens came from here. Wait five minutes."
 
 
 def login_page(page_request: PageRequest, message: str = "", status: int = 200, error: str = "") -> Response:
@@ -25,10 +22,6 @@ def login_page(page_request: PageRequest, message: str = "", status: int = 200, 
 async def log_in(request: Request, guard: FormGuard, page_request: PageRequest) -> Response:
     """Begin a session with the token of the form; how often an address may try is limited."""
     address = request.client.host if request.client else ""
-    if not await guard.sessions.shared.may_try(address):
-        refused = login_page(page_request, _WAIT, 429)
-        refused.headers.update(WAIT)
-        return refused
     secret, keyring = page_request.form_value("secret"), request.state.keyring
     has_keyring = isinstance(keyring, Keyring)
     try:
@@ -36,8 +29,10 @@ async def log_in(request: Request, guard: FormGuard, page_request: PageRequest) 
     except PerdureError as error:  # the store does not answer: nobody knows whether the token is right
         return login_page(page_request, " ".join(told_to_callers(error)), status_of(error), type(error).__name__)
     if session is None:
-        await guard.sessions.shared.note_failure(address)
-        return login_page(page_request, _WRONG, 401)
+        wrong = await wrong_token(guard.sessions.shared, address)
+        refused = login_page(page_request, wrong.message, status_of(wrong), type(wrong).__name__)
+        refused.headers.update(headers_of(wrong, refused.status_code))
+        return refused
     response = RedirectResponse(page_request.link("/"), 303, headers=HEADERS)
     guard.keep(request, response, session)  # a new one: nobody knows it from before
     return response

@@ -69,6 +69,8 @@ def view_session_result(result: SessionResult, _: Request) -> Iterator[Block]:
 def view_stats(stats: Stats, request: Request) -> Iterator[Block]:
     """Show how a store is doing; where it has no facts, what may be the reason."""
     yield Pairs(tuple(_stats_pairs(stats, request)))
+    if not stats.namespaces and (name := request.arguments.get("namespace")):
+        yield Line(("There is no namespace ", Foreign(str(name)), ": nothing was ever stored in it."), tone="faint")
     yield from looked_into(stats)
     says = request.notes.get("says")
     risk = "High value, but archived within 30 days without further access:"

@@ -33,6 +33,7 @@ LOST: Final = frozenset(
 """The server went away: the whole transaction is tried again on a new connection."""
 
 _POOL_LESS: Final = "Raise max_connections, or lower pool_size in the URL."
+_LIMIT: Final = "Raise it (ALTER ROLE or ALTER DATABASE ... CONNECTION LIMIT), or lower pool_size in the URL."
 _AGAIN: Final = "Try again; nothing was written."
 _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...]] = (
     (("57014", "25P04"), StoreBusy, "A statement took longer than the server's statement_timeout.", _AGAIN),
@@ -98,7 +99,12 @@ _BY_TEXT: Final[tuple[tuple[str, type[PerdureError], str, str], ...]] = (
         "Ask the server's administrator.",
     ),
     ("too many clients", StoreBusy, "The server has no connection left.", _POOL_LESS),
-    ("too many connections", StoreBusy, "The server accepts no more connections ({text}).", _POOL_LESS),
+    (
+        "too many connections",
+        StoreBusy,
+        "The role's or database's CONNECTION LIMIT is reached ({text}).",
+        _LIMIT,
+    ),
     ("connection slots are reserved", StoreBusy, "The server has no connection left.", _POOL_LESS),
     ("role", StoreDenied, "The server has no such role ({text}).", "Check the URL, or create the role."),
     ("database", StoreError, "The database does not exist ({text}).", "Create it, for example with `createdb`."),

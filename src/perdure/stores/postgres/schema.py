@@ -162,11 +162,7 @@ def check_schema(address: Address) -> SchemaStatus:
             f"{address.shown} has schema {version}; this version needs {newest()}.",
             remedy="Run `perdure migrate` with the same URL; processes of the previous version can keep running.",
         )
-    if version > newest() and oldest > newest():
-        raise StoreTooNew(
-            f"{address.shown} has schema {version}; this Perdure supports up to {newest()}.",
-            remedy="Upgrade with `pip install -U perdure`; the tables are unchanged.",
-        )
+    _refuse_newer(version, oldest, address.shown)
     return SchemaStatus(version, bool(read_only), bool(unfenced))
 
 
@@ -244,11 +240,7 @@ def _run_migrations(connection: Connection, address: Address, say: Say, *, distr
         found, oldest = _versions(connection)
         if found == 0 and connection.execute(_text("has_tables")).fetchone() == (True,):
             raise _without_meta()
-        if found > newest() and oldest > newest():
-            raise StoreTooNew(
-                f"{address.shown} has schema {found}; this Perdure supports up to {newest()}.",
-                remedy="Upgrade with `pip install -U perdure`; the tables are unchanged.",
-            )
+        _refuse_newer(found, oldest, address.shown)
         missing = [(number, sql) for number, sql in migrations("postgres") if number > found]
         distributed = distribution.is_distributed(connection)
         for number, sql in missing:
@@ -265,7 +257,28 @@ def _versions(connection: Connection) -> tuple[int, int]:
     """Return the schema's number, 0 for none, and the oldest version of the schema that its users may know."""
     if connection.execute(_text("has_meta")).fetchone() != (True,):
         return 0, 0
-    rows: dict[Any, Any] = dict(connection.execute(_text("read_meta")).fetchall())
+    return _versions_of(connection.execute(_text("read_meta")).fetchall())
+
+
+def check_meta(rows: Iterable[tuple[Any, ...]]) -> None:
+    """Refuse to write where a newer version has upgraded the tables since the store was opened, and lets no older in.
+
+    Raises:
+        StoreTooNew: So it is; the caller rolls back.
+    """
+    _refuse_newer(*_versions_of(rows), "The store")
+
+
+def _refuse_newer(version: int, oldest: int, shown: str) -> None:
+    if version > newest() and oldest > newest():
+        raise StoreTooNew(
+            f"{shown} has schema {version}; this Perdure supports up to {newest()}.",
+            remedy="Upgrade with `pip install -U perdure`; nothing was changed.",
+        )
+
+
+def _versions_of(pairs: Iterable[tuple[Any, ...]]) -> tuple[int, int]:
+    rows: dict[Any, Any] = dict(pairs)
     number, oldest = str(rows.get("schema", 0)), str(rows.get("oldest", rows.get("schema", 0)))
     if not (number.isdecimal() and oldest.isdecimal()):
         raise _not_ours()

@@ -37,6 +37,7 @@ from perdure.stores.postgres.inserting import (
     refuse_duplicates,
     update_content,
 )
+from perdure.stores.postgres.schema import check_meta
 from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.rows import lease_lost, require_row
 from perdure.stores.words import Stemmer
@@ -228,7 +229,9 @@ class _Writer(PlanWriter):
 
     def settle(self) -> None:
         """Refuse a plan that is out of date: each change must have hit one row, and nobody has stored the same."""
+        meta = self.session.run("read_meta")  # after what was written: an upgrade waits for that, or is seen here
         self.session.settle()
+        check_meta(meta.fetchall())
         if self.duplicates is not None:
             refuse_duplicates(self.duplicates.fetchall(), changed_memories(self.plan))
         for cursor, changes in self.expected:

@@ -134,6 +134,7 @@ class SqliteStore(SqlStore):
         self._check_writable()
         with self.documents.naming_damage(plan), self._use() as connection:
             with overwriting(connection) if plan.erasure else nullcontext(), transaction(connection):
+                check_version(connection, self.path)
                 session = SqliteSession(connection, plan.namespace)
                 apply_plan(session, plan, fence)
                 if check is not None:
@@ -348,6 +349,7 @@ class SqliteStore(SqlStore):
     def _write(self, namespace: str, work: Callable[[Session], T]) -> T:
         self._check_writable()
         with self._use() as connection, transaction(connection):
+            check_version(connection, self.path)
             return work(SqliteSession(connection, namespace))
 
     def _rewrite_journal(self, namespace: str, work: Callable[[Session], T]) -> T:
