@@ -19,7 +19,7 @@ from perdure.interfaces.http.shared import Begun, Counts, Shared
 from perdure.records.errors import InvalidInput, PerdureError, StoreError
 
 GAUGES: Final = frozenset(("calls_in_flight",))  # what a worker that has ended no longer counts for
-_SHARED_METHODS: Final = ("take", "note_failure", "keep_token", "token_of", "drop_token", "forget")
+_SHARED_METHODS: Final = ("take", "note_failure", "keep_token", "token_of", "drop_token")
 """What workers ask of ``Shared`` as it is."""
 _COUNTS_SECONDS: Final = 1.0  # how long a worker may take to send what it has counted
 _LIVED_SECONDS: Final = 10.0  # a worker that ends sooner is replaced after a pause
