@@ -291,7 +291,7 @@ def test_a_log_that_cannot_be_read_there_is_told_with_what_to_do(guarded, as_nob
     told = as_nobody()
     assert [line.split()[1] for line in told] == ["1"] * 6
     assert "the newest changes are in agent.db-wal" in told[0]
-    assert "run `perdure stats` on it once as its owner" in told[0]
+    assert "run `perdure stats --store STORE` on it once as its owner" in told[0]
     with opened(path) as again:
         assert len(again.list()) == 2
 

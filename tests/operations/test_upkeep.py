@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import apsw
@@ -368,7 +368,7 @@ def test_a_backup_holds_the_vault_and_can_be_brought_back(opening, elsewhere, tm
     place = elsewhere()
     back = opening(policy, HashEmbedder(), at=place)
     with store_at(place) as store:
-        import_lines(export_reader(str(file)), store, scratch_store)
+        import_lines(export_reader(str(file)), lambda: nullcontext(store), scratch_store)
     assert {m.content for m in back.list("a")} == {first.memory.content, second.memory.content}
     assert back.recall("mill river", "a").hits[0].memory.id == first.id
     assert back.check() == []

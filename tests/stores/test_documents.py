@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -178,7 +180,7 @@ def test_documents_are_copied_exported_and_imported(path, elsewhere, tmp_path):
     assert perdure.copy(path, copied).parts["document"] == len(Shelf) + 1
     with store_at(path) as source, store_at(read) as target:
         write_export(str(tmp_path / "all.jsonl"), export_lines(source))
-        import_lines(export_reader(str(tmp_path / "all.jsonl")), target, scratch_store)
+        import_lines(export_reader(str(tmp_path / "all.jsonl")), lambda: nullcontext(target), scratch_store)
     assert logical(copied)["document"] == logical(read)["document"] == logical(path)["document"]
     assert len(logical(path)["document"]) == len(Shelf) + 1
     with opened(copied) as memory:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from contextlib import closing
 from datetime import datetime
@@ -19,7 +20,22 @@ from perdure.stores.sqlite.lines import line_part, packed_after, packed_id, pack
 
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
 OLDER = Path(__file__).parent / "older"
-TOLD = json.loads(zstd.decompress((OLDER / "schema_7.json.zst").read_bytes()))
+INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?: UTC|\+00:00)")
+
+
+def in_one_form(value):
+    """What that version said, with instants in the form that results have now."""
+    if isinstance(value, dict):
+        return {key: in_one_form(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [in_one_form(inner) for inner in value]
+    if isinstance(value, str) and (found := INSTANT.fullmatch(value)):
+        at = datetime.fromisoformat(f"{found[1]}T{found[2]}")
+        return f"{at.isoformat(timespec='milliseconds')}Z"
+    return value
+
+
+TOLD = in_one_form(json.loads(zstd.decompress((OLDER / "schema_7.json.zst").read_bytes())))
 """What the version that wrote the file said of it."""
 
 
