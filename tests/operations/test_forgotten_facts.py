@@ -1,5 +1,7 @@
 """Who forgets a memory forgets the facts that only it says: nothing answers with them, and one step brings all back."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 import perdure
@@ -8,6 +10,7 @@ from interfaces.test_mcp_talk import over, talk
 TOLD = "The staging DB is on host db7."
 HOST = {"subject": "staging DB", "predicate": "host", "value": "db7"}
 OWNER = {"subject": "staging DB", "predicate": "owner", "value": "Mira"}
+MOMENT = datetime(2026, 5, 4, 10, tzinfo=UTC)
 ASKED = "On which host is the staging DB?"
 
 
@@ -59,7 +62,9 @@ def test_a_pinned_fact_stays(memory, verb):
     assert done.hidden_facts == ()
 
 
-def test_a_restore_brings_back_only_what_went_with_it_and_asks_where_another_value_is_believed(memory):
+@pytest.mark.parametrize("clock", [None, lambda: MOMENT], ids=["time passes", "within a millisecond"])
+def test_a_restore_brings_back_only_what_went_with_it_and_asks_where_another_value_is_believed(tmp_path, clock):
+    memory = perdure.open(tmp_path / "b.db", {"embedder": {"model": "none"}}, **({"clock": clock} if clock else {}))
     note = memory.remember(TOLD, facts=[HOST, OWNER])
     owner = next(f.id for f in memory.facts() if f.value == "Mira")
     memory.archive(owner, "old")
@@ -68,6 +73,7 @@ def test_a_restore_brings_back_only_what_went_with_it_and_asks_where_another_val
     memory.restore(note.id)
     assert values(memory) == ["db7", "db9"]
     assert len(memory.review()) == 1
+    memory.close()
 
 
 def test_a_memory_that_a_person_drops_takes_its_facts_along(memory):
