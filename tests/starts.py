@@ -55,6 +55,8 @@ def become(order, streams):
     os.closerange(3, 64)
     os.environ.clear()
     os.environ.update(order["env"])
+    if "tempfile" in sys.modules:
+        sys.modules["tempfile"].tempdir = None  # TMPDIR is looked at when it is asked for first
     os.chdir(order["cwd"])
     if order["session"]:
         os.setsid()
