@@ -106,3 +106,19 @@ def test_a_namespace_with_memories_is_never_changed(tenant, path):
         assert ran(path, "import", "yesterday.jsonl", *words, code=1)["error"] == "TargetTaken"
     erased(tenant, tenant.list("other")[0].id, namespace="other")
     assert seen(tenant) == before
+
+
+def test_an_earlier_state_stands_beside_the_present_one(tenant, path, tmp_path, store):
+    """Below another prefix of a server, or in another file: ids are the same, and each namespace has its own."""
+    ran(path, "export", "yesterday.jsonl", "-n", TENANT)
+    kept = next(m for m in tenant.list(TENANT) if m.pinned)
+    changed = tenant.update(kept.id, "The gateway of Acme has port 9000.").id
+    beside = f"{path}?namespace_prefix=earlier/" if store == "postgres" else str(tmp_path / "earlier.db")
+    ran(beside, "import", "yesterday.jsonl")
+    ran(beside, "unpin", kept.id, "-n", TENANT)
+    whole, name = (path, f"earlier/{TENANT}") if store == "postgres" else (beside, TENANT)
+    earlier = ran(whole, "get", kept.id, "-n", name)
+    assert (earlier["content"], earlier["pinned"]) == (kept.content, False)
+    assert changed in {m.id for m in tenant.list(TENANT)}
+    assert ran(path, "get", kept.id, "-n", TENANT, "--include-archived")["namespace"] == TENANT
+    assert tenant.check(full=True) == []
