@@ -108,6 +108,9 @@ class PostgresStore(SqlStore):
     def clock(self) -> Instant | None:
         return int(self._global("server_clock")[0][0])
 
+    def viewing(self, namespace: str, work: Callable[[], T]) -> T:
+        return self._server.viewing(namespace, work)
+
     # --- writing
 
     def apply(
