@@ -99,8 +99,8 @@ class Store(Protocol):
             StoreUnavailable, StoreTooOld, StoreTooNew: It cannot be used now.
         """
 
-    def clock(self) -> Instant | None:
-        """Return what the server's own clock says; None of a file, which has none."""
+    def clock(self, *, anew: bool) -> Instant | None:
+        """Return what the server's clock says, asked ``anew`` or told before and gone on; None of a file."""
 
     @property
     def transfer(self) -> RowTransfer:

@@ -256,7 +256,7 @@ class SqliteStore(SqlStore):
             self._filled.add((namespace, shelf))
         return empty
 
-    def clock(self) -> Instant | None:
+    def clock(self, *, anew: bool) -> Instant | None:  # noqa: ARG002  # the protocol's
         return None  # a file has none
 
     def viewing(self, namespace: str, work: Callable[[], T]) -> T:  # noqa: ARG002  # a file opens nothing for a read
