@@ -63,7 +63,7 @@ def test_an_erased_tenant_comes_back_under_its_name_only_if_somebody_says_so(ten
     count = len(before["memories"])
     assert f"{count} on " in refused["message"]
     assert f"she asked for it); the export has {count} of these" in refused["message"]
-    assert "--restore-erased" in refused["remedy"]
+    assert f"`--restore-erased -n {TENANT}`" in refused["remedy"]
     assert tenant.list(TENANT, include_archived=True) == []
 
     told = ran(path, "import", "yesterday.jsonl", "--restore-erased")
@@ -122,3 +122,14 @@ def test_an_earlier_state_stands_beside_the_present_one(tenant, path, tmp_path, 
     assert changed in {m.id for m in tenant.list(TENANT)}
     assert ran(path, "get", kept.id, "-n", TENANT, "--include-archived")["namespace"] == TENANT
     assert tenant.check(full=True) == []
+
+
+def test_of_an_export_of_everything_one_namespace_is_brought_back(tenant, path):
+    before = seen(tenant)
+    ran(path, "export", "everything.jsonl")
+    erased(tenant, everything=True, namespace=TENANT)
+    for words in ((), ("--restore-erased",)):
+        refused = ran(path, "import", "everything.jsonl", *words, code=1)
+        assert f"--restore-erased -n {TENANT}" in refused["remedy"]
+    ran(path, "import", "everything.jsonl", "--restore-erased", "-n", TENANT)
+    assert seen(tenant) == before
