@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 from conftest import STORES, HashEmbedder
 from operations.test_erase import erased
 from perdure.interfaces.cli import app as cli
+from perdure.records.access import Grant
+from perdure.records.errors import NotAllowed
 
 pytestmark = [
     pytest.mark.parametrize("store", STORES[:2], indirect=True),
@@ -81,6 +83,8 @@ def test_bringing_back_is_one_operation_that_can_be_undone(tenant, path):
     ran(path, "import", "yesterday.jsonl", "--restore-erased")
     newest = tenant.history(namespace=TENANT, limit=1)[0]
     assert newest.operation == "import"
+    with pytest.raises(NotAllowed):
+        tenant.confined(Grant("curator", TENANT, "ana")).undo(newest.id)
     tenant.undo(newest.id)
     assert tenant.list(TENANT, include_archived=True) == []
     assert "k1" not in str(tenant.list(TENANT))
