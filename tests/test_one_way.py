@@ -18,6 +18,7 @@ DECIDES_NOTHING = {
     "operations/recall.py": "counts an access",
     "operations/reembed.py": "fills in vectors of contents that are stored",
     "operations/repair.py": "mends rows that are damaged",
+    "operations/restoring.py": "copies rows of an export into a namespace that was erased",
     "rules/lifecycle/decay.py": "writes down values that follow from the clock",
     "stores/transfer.py": "copies rows from another store",
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.records.errors import (
     AuthorityWarning,
+    ClockDiffers,
     ConflictError,
     CopyDiffers,
     DamageWarning,
@@ -152,7 +153,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["AsyncMemory", "Memory", "Message", "Policy", "__version__", "connect", "copy", "load_policy", "open"]
-__all__ += ["AuthorityWarning", "ConflictError", "CopyDiffers", "DeadlineExceeded", "DiskFull"]
+__all__ += ["AuthorityWarning", "ClockDiffers", "ConflictError", "CopyDiffers", "DeadlineExceeded", "DiskFull"]
 __all__ += ["EmbedderError", "EmbedderWarning"]
 __all__ += ["GateStopped", "InvalidInput", "ModelError", "ModelWarning", "NotAStore", "NotFound", "PartlyStored"]
 __all__ += ["PerdureError", "PerdureWarning", "PolicyError", "SpaceMismatch", "StoreBusy", "StoreDamaged"]

@@ -278,7 +278,7 @@ def _command_line(walk: Walk) -> Iterator[None]:
     with (
         mock.patch("typer.testing._get_command", return_value=command),
         mock.patch("time.time_ns", walk.nanoseconds),
-        mock.patch("perdure.stores.postgres.store.PostgresStore.clock", side_effect=walk.milliseconds),
+        mock.patch("perdure.stores.postgres.store.PostgresStore.clock", side_effect=lambda **_: walk.milliseconds()),
     ):
         yield
 

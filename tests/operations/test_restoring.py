@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 from conftest import STORES, HashEmbedder
 from operations.test_erase import erased
 from perdure.interfaces.cli import app as cli
+from perdure.records.access import Grant
+from perdure.records.errors import NotAllowed
 
 pytestmark = [
     pytest.mark.parametrize("store", STORES[:2], indirect=True),
@@ -63,7 +65,7 @@ def test_an_erased_tenant_comes_back_under_its_name_only_if_somebody_says_so(ten
     count = len(before["memories"])
     assert f"{count} on " in refused["message"]
     assert f"she asked for it); the export has {count} of these" in refused["message"]
-    assert "--restore-erased" in refused["remedy"]
+    assert f"`--restore-erased -n {TENANT}`" in refused["remedy"]
     assert tenant.list(TENANT, include_archived=True) == []
 
     told = ran(path, "import", "yesterday.jsonl", "--restore-erased")
@@ -81,6 +83,8 @@ def test_bringing_back_is_one_operation_that_can_be_undone(tenant, path):
     ran(path, "import", "yesterday.jsonl", "--restore-erased")
     newest = tenant.history(namespace=TENANT, limit=1)[0]
     assert newest.operation == "import"
+    with pytest.raises(NotAllowed):
+        tenant.confined(Grant("curator", TENANT, "ana")).undo(newest.id)
     tenant.undo(newest.id)
     assert tenant.list(TENANT, include_archived=True) == []
     assert "k1" not in str(tenant.list(TENANT))
@@ -105,4 +109,31 @@ def test_a_namespace_with_memories_is_never_changed(tenant, path):
     for words in ((), ("--restore-erased",)):
         assert ran(path, "import", "yesterday.jsonl", *words, code=1)["error"] == "TargetTaken"
     erased(tenant, tenant.list("other")[0].id, namespace="other")
+    assert seen(tenant) == before
+
+
+def test_an_earlier_state_stands_beside_the_present_one(tenant, path, tmp_path, store):
+    """Below another prefix of a server, or in another file: ids are the same, and each namespace has its own."""
+    ran(path, "export", "yesterday.jsonl", "-n", TENANT)
+    kept = next(m for m in tenant.list(TENANT) if m.pinned)
+    changed = tenant.update(kept.id, "The gateway of Acme has port 9000.").id
+    beside = f"{path}?namespace_prefix=earlier/" if store == "postgres" else str(tmp_path / "earlier.db")
+    ran(beside, "import", "yesterday.jsonl")
+    ran(beside, "unpin", kept.id, "-n", TENANT)
+    whole, name = (path, f"earlier/{TENANT}") if store == "postgres" else (beside, TENANT)
+    earlier = ran(whole, "get", kept.id, "-n", name)
+    assert (earlier["content"], earlier["pinned"]) == (kept.content, False)
+    assert changed in {m.id for m in tenant.list(TENANT)}
+    assert ran(path, "get", kept.id, "-n", TENANT, "--include-archived")["namespace"] == TENANT
+    assert tenant.check(full=True) == []
+
+
+def test_of_an_export_of_everything_one_namespace_is_brought_back(tenant, path):
+    before = seen(tenant)
+    ran(path, "export", "everything.jsonl")
+    erased(tenant, everything=True, namespace=TENANT)
+    for words in ((), ("--restore-erased",)):
+        refused = ran(path, "import", "everything.jsonl", *words, code=1)
+        assert f"--restore-erased -n {TENANT}" in refused["remedy"]
+    ran(path, "import", "everything.jsonl", "--restore-erased", "-n", TENANT)
     assert seen(tenant) == before

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file
+from conftest import STORES, WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file
 from laws.memories import LAW
 from perdure.compose import scratch_store, store_at
 from perdure.interfaces.files.export_files import export_reader
@@ -23,6 +23,8 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_lifecycle import UpkeepPolicy
 from perdure.rules.lifecycle.schedule import Task, begin_run, earliness, fail_run, finish_run, interval, next_run
 from perdure.stores.backups import BackupFolder
+from perdure.stores.postgres.server import Server
+from perdure.stores.postgres.session import PostgresSession
 from starts import forked_python
 
 HOUR, DAY = 3_600_000, 86_400_000
@@ -548,3 +550,33 @@ def test_the_states_of_many_namespaces_are_read_by_few_statements(opening, raw_s
         monkeypatch.setattr(type(raw_store), name, counted(type(raw_store), name, asked))
     assert memory.upkeep_states() == expected
     assert len(asked) < 5
+
+
+@pytest.mark.parametrize("store", STORES[1:2], indirect=True)
+def test_a_small_namespace_takes_few_round_trips_of_a_server_also_over_one_connection(opening, path, monkeypatch):
+    memory = opening(WORDS_ONLY, at=f"{path}?pool_size=1")
+    for number in range(5):
+        memory.remember(f"The gateway of tenant {number} has port 8000.", namespace=f"t/{number}")
+    asked = []
+    monkeypatch.setattr(Server, "_run_transaction", counted(Server, "_run_transaction", asked))
+    done = memory.upkeep("one", eager=True)
+    assert (len(done.runs), done.failed) == (21, {})  # compacting is for the whole store
+    assert len(asked) < 5 * 14
+
+
+@pytest.mark.parametrize("store", STORES[1:2], indirect=True)
+def test_a_report_whose_connection_is_lost_is_read_anew(opening, monkeypatch):
+    memory = opening(POLICY)
+    memory.remember("note", namespace="a")
+    right, lost = PostgresSession.run, []
+
+    def run(self, name, /, *args, **named):
+        if name == "events" and not lost:
+            lost.append(name)
+            self.connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        return right(self, name, *args, **named)
+
+    monkeypatch.setattr(PostgresSession, "run", run)
+    done = memory.upkeep("one")
+    assert lost
+    assert {r.task: r.outcome for r in done.runs} == {"report": "done", "backup": "done"}

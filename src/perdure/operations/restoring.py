@@ -63,7 +63,7 @@ def refusal(remains: Remains, source: Store) -> TargetTaken:
         f"{remains.told(count)} Nothing was written.",
         remains.namespace,
         "memory",
-        remedy="--restore-erased brings them back, as one operation that can be undone. "
+        remedy=f"`--restore-erased -n {remains.namespace}` brings them back, as one operation that can be undone. "
         "To look at them first, import into a file: --store other.db.",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from perdure.operations.token_store import Tokens
 from perdure.records.damage import CheckScope, Fault, RepairSources
@@ -31,6 +31,7 @@ from perdure.records.store_rows import (
 from perdure.records.transfer import Cursor, Line
 from perdure.records.vector import Space, Vector
 
+T = TypeVar("T")
 Pairs = tuple[tuple[Instant, int], ...]  # (instant, times), oldest first
 
 
@@ -99,8 +100,8 @@ class Store(Protocol):
             StoreUnavailable, StoreTooOld, StoreTooNew: It cannot be used now.
         """
 
-    def clock(self) -> Instant | None:
-        """Return what the server's own clock says; None of a file, which has none."""
+    def clock(self, *, anew: bool) -> Instant | None:
+        """Return what the server's clock says, asked ``anew`` or told before and gone on; None of a file."""
 
     @property
     def transfer(self) -> RowTransfer:
@@ -113,6 +114,9 @@ class Store(Protocol):
     @property
     def tokens(self) -> Tokens:
         """The tokens of the service."""
+
+    def viewing(self, namespace: str, work: Callable[[], T]) -> T:
+        """Run work that only reads, little and of one namespace: where it is cheaper, all of one moment."""
 
     # --- writing
 
@@ -326,10 +330,7 @@ class Store(Protocol):
         """
 
     def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
-        """Remove what deleted rows of a namespace left behind, names as well, and search for passages of the texts.
-
-        May take as long as reading and writing the whole store.
-        """
+        """Remove what deleted rows left behind, names as well, and search for passages of the texts; may take long."""
 
     def close(self) -> None:
         """Write what waits, and close. Calling it twice is harmless."""

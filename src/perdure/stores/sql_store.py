@@ -91,9 +91,6 @@ class SqlStore(ABC):
     def _plain(self, place: str) -> str:
         return place.removeprefix(self.prefix)
 
-    def clock(self) -> Instant | None:
-        return None  # a file has none
-
     # --- leases
 
     def take_lease(self, namespace: str, owner: str, now: Instant, ttl: int) -> Lease | None:

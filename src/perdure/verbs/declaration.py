@@ -229,7 +229,12 @@ class Verb:
 VERBS: Final[dict[str, Verb]] = {}  # all verbs by name, in the order of their declaration
 
 
-_VERB_OF: Final = {"archive": "forget", "learn_procedures": "procedures", "learn_rates": "rates"}
+_VERB_OF: Final = {
+    "archive": "forget",
+    "learn_procedures": "procedures",
+    "learn_rates": "rates",
+    "import": "erase",  # which taking it back amounts to
+}
 """Operation -> the verb that makes it, where they have different names; of several the one that needs least."""
 
 

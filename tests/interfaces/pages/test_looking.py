@@ -81,7 +81,7 @@ def test_the_overview_adds_up_whatever_it_is_grouped_by(known, memory):
 
 
 def test_what_was_done_leaves_out_what_maintenance_notes_of_itself(browser, known, memory, clock):
-    for _ in range(4):
+    for _ in range(9):
         clock.passes(days=1)
         memory.upkeep("worker")
     assert sum(one.operation == "upkeep" for one in memory.history(limit=30, notes=True)) > 15

@@ -23,14 +23,20 @@ def refuse_wrong_clock(ctx: Context, *, unless: bool = False) -> None:
     Raises:
         ClockDiffers: They differ by more than an hour.
     """
-    there = None if ctx.simulated or unless else ctx.store.clock()
-    here = ctx.clock()
-    if there is not None and abs(here - there) > TOLERATED_MS:
-        raise ClockDiffers(
-            f"This machine's clock says {_minute(here)} UTC, the server's {_minute(there)}: "
-            "maintenance would move and erase memories by the wrong time. Nothing was done.",
-            remedy="Set the clock that is wrong (NTP), then run it again; another machine may maintain meanwhile.",
-        )
+    if ctx.simulated or unless or not _differs(ctx, ctx.store.clock(anew=False)):
+        return
+    here, there = ctx.clock(), ctx.store.clock(anew=True)  # what was told before stands still where a machine sleeps
+    if there is None or not _differs(ctx, there):
+        return
+    raise ClockDiffers(
+        f"This machine's clock says {_minute(here)} UTC, the server's {_minute(there)}: "
+        "maintenance would move and erase memories by the wrong time. Nothing was done.",
+        remedy="Set the clock that is wrong (NTP), then run it again; another machine may maintain meanwhile.",
+    )
+
+
+def _differs(ctx: Context, there: Instant | None) -> bool:
+    return there is not None and abs(ctx.clock() - there) > TOLERATED_MS
 
 
 def operations_ahead(ctx: Context, place: str) -> tuple[int, str]:

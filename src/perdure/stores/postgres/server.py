@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -67,6 +68,7 @@ class Server:
         self._connections = Connections(address.dsn, address.connections, prepares=address.prepares)
         self._deadlines = Deadlines()
         self._outages = Outages()
+        self._view = _View()
 
     @property
     def unreachable(self) -> tuple[str, ...]:
@@ -75,7 +77,21 @@ class Server:
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T], *, once: bool = False) -> T:
         """Run reads of one namespace on one consistent view; where they go out ``once``, in one round trip."""
+        if self._view.session is not None and self._view.namespace == namespace:
+            return work(self._view.session)
         return self._run_transaction("routed", namespace, READING, _reading(work, once=once))
+
+    def viewing(self, namespace: str, work: Callable[[], T]) -> T:
+        """Run work whose reads of one namespace all take one transaction: each by itself would open and end its own."""
+
+        def run(session: PostgresSession) -> T:
+            self._view.namespace, self._view.session = namespace, session
+            try:
+                return work()
+            finally:
+                self._view.session = None
+
+        return self.read(namespace, run)
 
     def write(self, namespace: str, work: Callable[[PostgresSession, bool], T], *, flush: bool = True) -> T:
         """Run a transaction that writes to one namespace.
@@ -127,6 +143,8 @@ class Server:
 
     def admin(self, work: Callable[[PostgresSession], T], *, reading: bool = False) -> T:
         """Run statements about what belongs to no namespace."""
+        if reading and self._view.session is not None:
+            return work(self._view.session)
         return self._run_transaction("admin", None, READING if reading else ADMIN, _reading(work, once=reading))
 
     def close(self) -> None:
@@ -227,6 +245,13 @@ class Server:
         if not session.unsent and not session.ended:  # else nothing was run in it, or it ended with what was
             session.committing = True
             session.connection.execute("COMMIT")
+
+
+class _View(threading.local):
+    """The transaction that reads of this thread take part in, if any."""
+
+    namespace: str = ""
+    session: PostgresSession | None = None
 
 
 def _reading(work: Callable[[PostgresSession], T], *, once: bool) -> Callable[[PostgresSession, bool], T]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -85,6 +86,7 @@ class PostgresStore(SqlStore):
         self._server = server or Server(address)
         self._stemmer = Stemmer()
         self._counted = 0
+        self._told = 0  # what the server's clock said, less this machine's monotonic one, in milliseconds
         self._statistics: dict[str, SearchStatistics] = {}  # of a namespace, as they last were: a guess
         self._lock = threading.Lock()
         atexit.register(self.close)
@@ -106,8 +108,13 @@ class PostgresStore(SqlStore):
         found = check_schema(self.address)
         return StoreHealth(found.version, not found.read_only and self._refused != "full")
 
-    def clock(self) -> Instant | None:
-        return int(self._global("server_clock")[0][0])
+    def clock(self, *, anew: bool) -> Instant | None:
+        if anew or not self._told:
+            self._told = int(self._global("server_clock")[0][0]) - int(1000 * time.monotonic())
+        return self._told + int(1000 * time.monotonic())
+
+    def viewing(self, namespace: str, work: Callable[[], T]) -> T:
+        return self._server.viewing(namespace, work)
 
     # --- writing
 

@@ -257,6 +257,12 @@ class SqliteStore(SqlStore):
             self._filled.add((namespace, shelf))
         return empty
 
+    def clock(self, *, anew: bool) -> Instant | None:  # noqa: ARG002  # the protocol's
+        return None  # a file has none
+
+    def viewing(self, namespace: str, work: Callable[[], T]) -> T:  # noqa: ARG002  # a file opens nothing for a read
+        return work()
+
     # --- upkeep of the file
 
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
