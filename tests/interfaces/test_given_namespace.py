@@ -1,6 +1,9 @@
 """A server or a command that is given a namespace acts there only, and says where something else is."""
 
 import os
+import re
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -32,6 +35,24 @@ def run(*words, code=0):
     done = CliRunner().invoke(app, [str(w) for w in words], prog_name="perdure")
     assert done.exit_code == code, done.output
     return done
+
+
+def printed(text):
+    """Return the commands that a text tells a person to run."""
+    return re.findall(r"(?<=`)perdure [^`\n]+(?=`)|(?<=: )perdure [^\n]+$", text, re.MULTILINE)
+
+
+def test_commands_in_an_error_name_the_namespace_and_the_store_that_were_given(place, monkeypatch):
+    store = place[0] / "an agent.db"
+    monkeypatch.chdir(place[0])
+    given = ("-n", "shop front", "--store", store)
+    (command,) = printed(run("remember", BOOT, *given).stdout)
+    run(*shlex.split(command)[1:])
+    (command,) = printed(run("backtest", *given, code=1).stderr)
+    shutil.copy(place[0] / "policy.toml", place[0] / "other.toml")
+    run(*shlex.split(command)[1:])
+    (command,) = printed(run("copy", store, place[0] / "b.db", "-n", "nowhere", "--store", store, code=3).stderr)
+    assert "shop front" in run(*shlex.split(command)[1:]).stdout
 
 
 def contents(namespace):

@@ -180,6 +180,16 @@ def test_a_session_that_has_just_begun_has_no_transcript_and_goes_on(project):
         assert {s.id for s in memory.agent.unfinished("shop", besides="")} == {"one", "two"}
 
 
+@pytest.mark.parametrize("began", [True, False])
+def test_the_end_of_a_session_in_which_nothing_was_said_says_nothing(project, began):
+    if began:
+        project.hook("SessionStart", "one")
+    assert project.hook("SessionEnd", "one") == ""
+    assert project.hook("SessionEnd", "one") == ""
+    with project.open() as memory:
+        assert memory.agent.unfinished("shop", besides="") == []
+
+
 def test_a_completed_task_without_memories_says_nothing(project):
     assert project.hook("TaskCompleted", "one") == ""
 

@@ -320,7 +320,17 @@ def test_the_end_of_a_session_is_undone_operation_by_operation(meaning, clock, p
     assert meaning.end_session("s").anew
 
 
-def test_a_session_of_which_nothing_is_kept_can_end(memory):
+def test_a_session_that_never_was_does_not_end(memory, path):
+    before = tables(path)
+    with pytest.raises(NotFound, match="belongs to the session 'nowhere'") as caught:
+        memory.end_session("nowhere")
+    assert caught.value.remedy
+    assert tables(path) == before
+
+
+def test_a_session_that_a_hook_began_can_end_with_nothing_kept(memory, raw_store):
+    row = {"shelf": Shelf.SESSION, "name": "", "data": {"transcript": "talk.jsonl"}}
+    raw_store.apply(Plan("noted", "hook", "default", 0, (Change(Target.DOCUMENT, "silent", None, row, "noted"),)))
     done = memory.end_session("silent")
     assert (done.anew, done.tasks, done.promotion) == (True, (), None)
     assert memory.end_session("silent").anew is False

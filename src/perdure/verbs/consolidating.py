@@ -171,5 +171,8 @@ class ConsolidatingVerbs:
         """End a session: complete its open tasks, promote, sweep. A second call changes nothing.
 
         Memories that were not promoted are still visible only inside the session.
+
+        Raises:
+            NotFound: There is no such session.
         """
         return sessions.end_session(self._context, session_id, namespace, accept_loss=accept_loss)

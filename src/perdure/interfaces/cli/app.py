@@ -17,7 +17,7 @@ from perdure.interfaces.cli import file_commands, plan, server, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import own_command, verb_commands
 from perdure.interfaces.cli.options import ALIASES, MEANT, Json, Namespace, PolicyFile, Store, Timeout
-from perdure.interfaces.files.project import with_given
+from perdure.interfaces.files.project import commands_with_given, with_given
 from perdure.interfaces.hooks import command
 from perdure.records.errors import BUG, NotFound, PerdureError
 from perdure.records.identifier import shown_id
@@ -149,10 +149,13 @@ def _report_error(error: Exception, *, as_json: bool) -> Exit:
 def _report_refusal(error: PerdureError, *, as_json: bool) -> Exit:
     """Print an error of ours, with what undoes what was written before it."""
     remedy, written = error.remedy.replace("dry_run=False", "--apply"), getattr(error, "operations", ())
+    remedy, message = commands_with_given(remedy), commands_with_given(error.message)
     if as_json:
-        print_json({**error.to_dict(), "remedy": remedy, **({"operations": written} if written else {})})
+        print_json(
+            {**error.to_dict(), "message": message, "remedy": remedy, **({"operations": written} if written else {})}
+        )
     else:
-        print(terminal_error(error.message, remedy), file=sys.stderr)
+        print(terminal_error(message, remedy), file=sys.stderr)
         if written:
             print("To undo what was written, run these in order:", file=sys.stderr)
         for operation in reversed(written):

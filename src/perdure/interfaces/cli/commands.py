@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 from typer.main import get_command
 
 import perdure.memory  # noqa: F401  # declares the verbs
-from perdure.interfaces.cli.call import Body, Call, Exit
+from perdure.interfaces.cli.call import Body, Call, Exit, without_password
 from perdure.interfaces.cli.options import COMMON, current_options, json_object, json_objects, moment, text_or_input
 from perdure.interfaces.files.project import GIVEN, resolve_namespace
 from perdure.records.errors import InvalidInput
@@ -92,7 +92,7 @@ def call_of(context: typer.Context, after: dict[str, Any]) -> Call:
     options = {name: before.get(name) if value is None else value for name, value in after.items()}
     store = options["store"] if options["store"] is not None else os.environ.get("PERDURE_STORE") or None
     namespace = resolve_namespace(options["namespace"])
-    GIVEN.set(namespace)
+    GIVEN.set((namespace, options["store"] and without_password(options["store"])))
     return Call(store, options["policy"], namespace, bool(options["as_json"]), options.get("timeout"))
 
 

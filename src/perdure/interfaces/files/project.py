@@ -58,8 +58,12 @@ def project_folder(folder: Path | None, environment: Mapping[str, str] | None = 
     return start if project else next((p for p in (start, *start.parents) if (p / ".git").exists()), start)
 
 
-GIVEN: Final[ContextVar[str | None]] = ContextVar("GIVEN", default=None)
-"""The namespace that the command at hand was given with ``--namespace``: commands that it prints name it too."""
+GIVEN: Final[ContextVar[tuple[str | None, str | None]]] = ContextVar("GIVEN", default=(None, None))
+"""What the command at hand was given with ``--namespace`` and ``--store``: commands that it prints name it too."""
+_ANYWHERE: Final = frozenset(
+    ("reembed", "migrate", "token", "trust", "project", "namespaces")
+)  # they take no namespace to act in
+_COMMAND: Final = re.compile(r"(?<=`)perdure [^`\n]+(?=`)|(?<=')perdure [^'\n]+(?=')|(?<=: )perdure [^\n]+$")
 
 
 def resolve_namespace(namespace: str | None) -> str | None:
@@ -68,9 +72,18 @@ def resolve_namespace(namespace: str | None) -> str | None:
 
 
 def with_given(command: str) -> str:
-    """Return a command to print, with the namespace that the command at hand was given."""
-    given = GIVEN.get()
-    return command if given is None else f"{command} -n {shlex.quote(terminal_line(given))}"
+    """Return a command to print, with the namespace and the store that the command at hand was given."""
+    (namespace, store), words = GIVEN.get(), command.split()
+    if namespace is not None and not _ANYWHERE.intersection(words[1:2]) and not {"-n", "--namespace"} & set(words):
+        command += f" -n {shlex.quote(terminal_line(namespace))}"
+    if store is not None and "--store" not in words:
+        command += f" --store {shlex.quote(terminal_line(store))}"
+    return command
+
+
+def commands_with_given(text: str) -> str:
+    """Return a text for a person with its commands as :func:`with_given` prints them."""
+    return _COMMAND.sub(lambda found: with_given(found[0]), text)
 
 
 def policy_to_find(policy: str | None) -> str | None:

@@ -92,11 +92,13 @@ def session_records(ctx: Context, session: str, namespace: str) -> list[Record]:
 def _read(ctx: Context, session: str, namespace: str) -> list[Record]:
     records = session_records(ctx, session, namespace)
     if not records:
-        raise NotFound(
-            f"No memory of {namespace} belongs to the session {session!r}.",
-            remedy="Use the session name that was passed to `remember`, and its namespace.",
-        )
+        raise _unknown(session, namespace)
     return records
+
+
+def _unknown(session: str, namespace: str) -> NotFound:
+    remedy = "Use the session name that was passed to `remember`, and its namespace."
+    return NotFound(f"No memory of {namespace} belongs to the session {session!r}.", remedy=remedy)
 
 
 def _decide(ctx: Context, namespace: str, records: Sequence[Record], session: str, least: float) -> _Promotion:
@@ -178,8 +180,13 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
     """End a session: complete its open tasks, promote, sweep, and note that it has ended.
 
     Interrupting is safe: what is done is done, and the next call does the rest.
+
+    Raises:
+        NotFound: Nothing was stored in it, and no agent's hook began it.
     """
     records = session_records(ctx, session, namespace)
+    if not records and _document(ctx, session, namespace) is None:
+        raise _unknown(session, namespace)
     ended = _end_of(ctx, session, namespace)
     if ended is not None and not _has_news(records, ended):
         return SessionResult(session, text_of(ended), anew=False)
