@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         Verified,
     )
     from perdure.memory import Memory
+    from perdure.operations.ports import Embedder
     from perdure.records.access import NewToken, Token
     from perdure.records.consolidation_results import (
         ConsolidateResult,
@@ -115,6 +116,7 @@ if TYPE_CHECKING:
         WeakenResult,
     )
     from perdure.records.store_results import ApplyResult, CompactResult, ErasureResult, RepairResult, UndoResult
+    from perdure.records.vector import Space
 
 __version__ = "0.1.0"
 
@@ -123,6 +125,8 @@ _MODULES = {
     "memory": "Memory",
     "interfaces.http.async_memory": "AsyncMemory",
     "interfaces.http.client": "connect",
+    "operations.ports": "Embedder",
+    "records.vector": "Space",
     "records.access": "NewToken Token",
     "records.memory": "MemoryItem Message",
     "records.store_results": "ApplyResult CompactResult ErasureResult RepairResult UndoResult",
@@ -152,7 +156,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = ["AsyncMemory", "Memory", "Message", "Policy", "__version__", "connect", "copy", "load_policy", "open"]
 __all__ += ["AuthorityWarning", "ConflictError", "CopyDiffers", "DeadlineExceeded", "DiskFull"]
-__all__ += ["EmbedderError", "EmbedderWarning"]
+__all__ += ["Embedder", "EmbedderError", "EmbedderWarning", "Space"]
 __all__ += ["GateStopped", "InvalidInput", "ModelError", "ModelWarning", "NotAStore", "NotFound", "PartlyStored"]
 __all__ += ["PerdureError", "PerdureWarning", "PolicyError", "SpaceMismatch", "StoreBusy", "StoreDamaged"]
 __all__ += ["StoreError", "StoreReadOnly", "StoreTooNew", "StoreUnfinished", "TargetTaken", "UntrustedPolicyWarning"]

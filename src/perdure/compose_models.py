@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from perdure.operations.ports import Embedder, Reranker
 from perdure.records.errors import InvalidInput, PerdureWarning
@@ -123,7 +123,9 @@ def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: P
     if given is not None and not isinstance(given, str):
         # Of the class first: one that is known only after the first vector must not be asked yet.
         if hasattr(given, "embed") and (hasattr(type(given), "space") or hasattr(given, "space")):
-            return cast("Embedder", given)
+            from perdure.models.vectors import CheckedEmbedder  # noqa: PLC0415  # only where it is used
+
+            return CheckedEmbedder(given)
         if not callable(given):
             raise InvalidInput("embedder must be a callable from texts to vectors.", remedy="Pass a function.")
         name = getattr(given, "__qualname__", type(given).__name__)

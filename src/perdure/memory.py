@@ -8,7 +8,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from perdure.records.errors import InvalidInput, shown_value
+from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, from_instant
 from perdure.rules.learning_hint import untaught
 from perdure.rules.validation.values import checked_id, checked_seconds
@@ -256,13 +256,7 @@ class Memory(
 
     def watch(self, watch: Watch) -> None:
         """Have all calls of the embedder and of the language model watched; whoever watched before does so no more."""
-        context = self._context
-        if context.embedder is not None:
-            context.embedder = watched_models.WatchedEmbedder(
-                getattr(context.embedder, "inner", context.embedder), watch
-            )
-        if context.model is not None:
-            context.model = watched_models.WatchedModel(getattr(context.model, "inner", context.model), watch)
+        watched_models.watch(self._context, watch)
 
     def on_erasure(self, tell: Callable[[str], None] | None) -> None:
         """Have somebody told the namespace of each erasure that is made through this memory; None for nobody."""
@@ -323,6 +317,7 @@ class Memory(
 
 def _of_type(value: T, name: str, kind: str) -> T:
     """Return a value of a type, which is told by its name: importing it for that would cost time at the start."""
-    if type(value).__name__ != kind:
-        raise InvalidInput(f"{name} must be of type {kind}, not {shown_value(value)}.", remedy="Pass one of that type.")
+    if kind not in {of.__name__ for of in type(value).__mro__}:
+        given = type(value).__name__  # the value may be a secret
+        raise InvalidInput(f"{name} must be of type {kind}, not {given}.", remedy="Pass one of that type.")
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
@@ -91,7 +92,11 @@ def _bound(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
     fits = len(args) <= len(verb.positional) and len(arguments) == len(named) + len(kwargs)
     if fits and arguments.keys() <= verb.names and verb.required <= arguments.keys():
         return arguments
-    return dict(list(verb.signature.bind(memory, *args, **kwargs).arguments.items())[1:])
+    try:
+        return dict(list(verb.signature.bind(memory, *args, **kwargs).arguments.items())[1:])
+    except TypeError as error:
+        said = re.sub(r"^missing a required( [a-z-]+)? argument:", "is missing the argument", str(error))
+        raise TypeError(f"{verb.name}() {said if said.startswith(('is ', 'got ')) else f'got {said}'}.") from None
 
 
 def refuse_foreign(verb: Verb, names: Iterable[str]) -> None:
