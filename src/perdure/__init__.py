@@ -76,7 +76,7 @@ if TYPE_CHECKING:
         Verified,
     )
     from perdure.memory import Memory
-    from perdure.operations.ports import Embedder
+    from perdure.models.vectors import Embedder
     from perdure.records.access import NewToken, Token
     from perdure.records.consolidation_results import (
         ConsolidateResult,
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     )
     from perdure.records.explanation import Explanation
     from perdure.records.memory import MemoryItem, Message
-    from perdure.records.outcome import FactClaim, Outcome, RelatedMemory, Remembered
+    from perdure.records.outcome import FactClaim, Outcome, RelatedMemory, Remembered, Written
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
@@ -125,12 +125,12 @@ _MODULES = {
     "memory": "Memory",
     "interfaces.http.async_memory": "AsyncMemory",
     "interfaces.http.client": "connect",
-    "operations.ports": "Embedder",
+    "models.vectors": "Embedder",
     "records.vector": "Space",
     "records.access": "NewToken Token",
     "records.memory": "MemoryItem Message",
     "records.store_results": "ApplyResult CompactResult ErasureResult RepairResult UndoResult",
-    "records.outcome": "FactClaim Outcome RelatedMemory Remembered",
+    "records.outcome": "FactClaim Outcome RelatedMemory Remembered Written",
     "records.plan": "Plan",
     "records.policy": "Policy",
     "records.recall": "Absence Hit Recall",
@@ -170,4 +170,4 @@ __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
 __all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
 __all__ += ["MemoryErased", "TooManyCalls", "UncountedWarning"]
 __all__ += ["DamageWarning", "IncompleteWarning", "LeaseLost", "NodeUnavailable", "QuotaExceeded", "StoreDenied"]
-__all__ += ["StoreClosed", "StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError"]
+__all__ += ["StoreClosed", "StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError", "Written"]

@@ -11,7 +11,7 @@ import sys
 from array import array
 from numbers import Real
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
 from perdure.records.errors import EmbedderError, InvalidInput, PerdureError
 from perdure.records.vector import Space, Vector
@@ -206,10 +206,21 @@ def _rows_of(ask: Callable[[], Any], source: str) -> Sequence[Any]:
     return rows
 
 
+class Embedder(Protocol):
+    """An embedder of the caller's own: an object, where a function with a name does not do."""
+
+    @property
+    def space(self) -> Space:
+        """The space that the vectors belong to."""
+
+    def embed(self, texts: list[str], *, purpose: Literal["query", "document"]) -> Any:
+        """Return for each text a row of numbers, or ``4 * dimensions`` bytes: little-endian float32 of length 1."""
+
+
 class CheckedEmbedder:
     """An object that the caller gave as an embedder: what it returns is checked, and numbers are packed."""
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, given: Embedder) -> None:
         self._given, self._source = given, f"The embedder {type(given).__name__}"
 
     def __getattr__(self, name: str) -> Any:
