@@ -72,8 +72,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
             configuration folder) and else take the defaults. Of the working folder's file only harmless keys count
             where the user does not trust it (``perdure trust``).
         clock: Returns now as an aware datetime; the real clock if None. For tests and simulations.
-        embedder: None for the policy's; ``"none"`` for words only; a function from texts to rows of numbers; or an
-            object with ``space`` and ``embed``.
+        embedder: None for the policy's; ``"none"`` for words only; a function from texts to rows; or an ``Embedder``.
         create: Make a file that is not there. A server's tables are made by ``perdure migrate``.
 
     Raises:

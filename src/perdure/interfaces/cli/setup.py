@@ -203,9 +203,10 @@ def trust(
     listed: Annotated[bool, typer.Option("--list", help="List the trusted files.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Stop trusting the file.")] = False,
 ) -> None:
-    """Let a policy file of a working folder count: what it hides, ages or limits, its endpoints, files and safeguards.
+    """Trust a working folder's policy file, so that all of its keys apply.
 
-    Read the file first. Trust covers its present content and the files that it names; a changed file is not trusted.
+    Read the file first: it decides what is hidden, and names endpoints and files. Trust covers its present content and
+    the files that it names; a changed file is not trusted.
     """
     if listed and (file is not None or revoke):
         raise InvalidInput("--list cannot be combined with a file or --revoke.", remedy="Use one at a time.")

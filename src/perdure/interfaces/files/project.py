@@ -60,9 +60,10 @@ def project_folder(folder: Path | None, environment: Mapping[str, str] | None = 
 
 GIVEN: Final[ContextVar[dict[str, str | None]]] = ContextVar("GIVEN", default={})  # noqa: B039  # never written to
 """The options by which the command at hand was told where to act: commands that it prints name them too."""
-_ANYWHERE: Final = frozenset(
-    ("reembed", "migrate", "token", "trust", "project", "namespaces")
-)  # they take no namespace to act in
+_UNUSED: Final = {
+    **dict.fromkeys(("reembed", "migrate", "token", "project", "namespaces"), "-n"),  # they act in no namespace
+    **dict.fromkeys(("policy", "trust"), "--policy"),  # what is said about a faulty file must not read it
+}
 _COMMAND: Final = re.compile(r"(?<=`)perdure [^`\n]+(?=`)|(?<=')perdure [^'\n]+(?=')|(?<=: )perdure [^\n]+$")
 
 
@@ -74,7 +75,7 @@ def resolve_namespace(namespace: str | None) -> str | None:
 def with_given(command: str) -> str:
     """Return a command to print, with the namespace, the store and the policy that the command at hand was given."""
     words = command.split()
-    taken = {*words, *(["-n"] if "--namespace" in words or _ANYWHERE.intersection(words[1:2]) else [])}
+    taken = {*words, *map(_UNUSED.get, words[1:2]), *(["-n"] if "--namespace" in words else [])}
     given = ((option, value) for option, value in GIVEN.get().items() if value is not None and option not in taken)
     return " ".join([command, *(f"{option} {shlex.quote(terminal_line(value))}" for option, value in given)])
 

@@ -141,10 +141,10 @@ def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Co
         InvalidInput: The target is there already, or is the backup itself.
         DiskFull, StoreReadOnly: The target cannot be written.
     """
-    with _open_as_is(source, apsw.SQLITE_OPEN_READONLY):
-        pass  # a name that was mistyped is told first
+    if not source.is_file():
+        raise NotFound(f"There is no backup at {source}.", remedy="Check the path.")
     _check_target(target, overwrite=overwrite, stale=True)
-    if target.exists() and source.exists() and target.samefile(source):
+    if target.exists() and target.samefile(source):
         raise InvalidInput(f"{target} is the backup itself.", remedy="Pass the store's file.")
     with _new_file(target) as growing:
         with _open_as_is(source, apsw.SQLITE_OPEN_READONLY) as connection:
