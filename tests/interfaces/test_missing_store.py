@@ -170,3 +170,8 @@ HOMELESS = {
 def test_a_user_without_a_home_folder_gets_no_traceback(tmp_path):
     told = {name: homeless(*words, folder=tmp_path) for name, (words, _) in HOMELESS.items()}
     assert told == {name: (1, "", error) for name, (_, error) in HOMELESS.items()}
+
+
+def test_a_backup_that_is_not_there_is_called_one(home):
+    assert "There is no backup at nope" in run("restore-backup", "nope", "--store", "new.db").stderr
+    assert not (home / "new.db").exists()

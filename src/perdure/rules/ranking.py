@@ -138,7 +138,8 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
     )
     tells = 1.0 - policy.asking * (asks & speakers.passing(has_name))
     parts = {"semantic": dense * tells, "keyword": lexical * tells}
-    parts |= {name: getattr(policy, name) * values for name, values in context.items()}
+    weights = {"neighbour": policy.neighbour, "session": policy.session, "named": policy.named}
+    parts |= {name: weights[name] * values for name, values in context.items()}
     if periods := periods_in(query.text, asked_at):
         days = np.array(columns.said_at) / DAY_MS
         parts["dated"] = policy.dated * dated_parts(days, [(p.start / DAY_MS, p.end / DAY_MS) for p in periods])
