@@ -138,7 +138,7 @@ class Memory(
     def confined(self, grant: Grant) -> Memory:
         """Return this memory as the holder of a token may use it: up to its role, in its namespaces, under its name.
 
-        What lies in other namespaces is not found, by id neither. Closing it closes nothing. With
+        What lies in other namespaces is not found, not even by id. Closing this view leaves the store open. With
         ``Grant.of_namespace`` it is confined to a namespace; what lies in others is refused with where it is.
         """
         store = cast("Store", confined_store.ConfinedStore(self._context.store, _of_type(grant, "grant", "Grant")))
@@ -167,7 +167,7 @@ class Memory(
         """Return this memory with a time limit for each call, in place of the policy's ``limits.call_seconds``.
 
         A call whose time is over is ended where it stands: no transaction is half written, and the error says what
-        was stored before. Vacuuming after ``erase`` and writing a file anew (``compact``) end first.
+        was stored before. Vacuuming after ``erase`` and rewriting a file (``compact``) end first.
 
         Args:
             seconds: From 0.001 to 86,400; what the operating system and a language model's answer take comes on top.
@@ -294,7 +294,7 @@ class Memory(
 
     @property
     def readiness(self) -> Readiness:
-        """Whether the store can serve, asked anew, and whether maintenance keeps up."""
+        """Whether the store can serve, asked again, and whether maintenance keeps up."""
         return monitoring.readiness(self._context)
 
     @property

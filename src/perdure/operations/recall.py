@@ -176,7 +176,7 @@ def _unsearched(ctx: Context, namespace: str, beside: Mapping[str, Hit], filters
 def _with_days(
     ctx: Context, found: Recall, namespace: str, limit: int, filters: Filters, periods: Sequence[Period]
 ) -> Recall:
-    """Return what names the days that a question asks for, then what is of them, else what was found.
+    """Return hits that name the dates asked about, then memories from those dates; without either, the search's hits.
 
     No word or meaning of "What happened on 9 March?" says what it was. The most important comes first.
     """

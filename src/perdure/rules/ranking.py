@@ -65,7 +65,7 @@ class Ranking(Sequence[Ranked]):
         return len(self.ids)
 
     def __iter__(self) -> Iterator[Ranked]:
-        """Yield all entries; one by one they would cost thrice as much."""
+        """Yield all entries; one by one they would cost three times as much."""
         names = list(self.parts)
         columns = zip(*(values.tolist() for values in self.parts.values()), strict=True) if names else [()] * len(self)
         numbers = zip(self.scores.tolist(), self.cosines.tolist(), self.relevance.tolist(), strict=True)

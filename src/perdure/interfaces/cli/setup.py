@@ -240,7 +240,7 @@ def project(
 def _show_project(call: Call, folder: Path, *, is_new: bool) -> None:
     place = project_namespace(None)
     data = {"folder": str(folder), "namespace": place, "chosen": place != name_of_folder(folder)}
-    end = " Running servers and sessions take it up when they start anew." if is_new else ""
+    end = " Running servers and sessions take it up when they restart." if is_new else ""
     call.answer(data, Line((Foreign(str(folder)), " stands for the namespace ", Foreign(place), f".{end}")))
 
 

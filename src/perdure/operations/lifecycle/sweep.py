@@ -93,7 +93,7 @@ def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
 
 
 def _sweep_namespace(one: _Sweep, policy: str, tally: _Tally) -> None:
-    """Sweep a namespace, and note that its due instants follow the policy in force; it was swept under another one."""
+    """Sweep a namespace; if the policy changed since its last sweep, record the new one."""
     one.run(tally)
     if one.dry_run:
         return

@@ -101,7 +101,7 @@ class Merge:
 
     keeper: str | None  # the id of the memory that stays; None for a new memory (``merge_content``)
     losers: tuple[str, ...]  # ids that become ``consolidated``, in order
-    content: str  # the text, to be embedded anew where it is not the keeper's own
+    content: str  # the text, to be embedded again where it is not the keeper's own
     tags: tuple[str, ...]  # of all, sorted
     # of all; the keeper's own keys win. ``consolidated_from`` lists the ids of all, and those that earlier merges
     # listed. Trust is that of whose words stay: the least of all where the contents are merged

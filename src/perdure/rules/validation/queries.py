@@ -36,7 +36,7 @@ def token_budget(value: Any, policy: Policy) -> int:
 
 
 def plan(value: Any, policy: Policy, now: Instant) -> Plan:
-    """Return a plan whose ids are some, and whose changes write no row that a door refuses."""
+    """Return a plan whose ids are some, and whose changes write no row that an interface refuses."""
     if isinstance(value, Plan):
         check_plan_ids(value)
         checks = RowChecks(policy, now)
