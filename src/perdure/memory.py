@@ -112,7 +112,7 @@ class Memory(
         return hooks.Agent(self._context)
 
     @property
-    def no_facts(self) -> str:
+    def facts_hint(self) -> str:
         """How to have facts learned, where the policy learns none; else nothing."""
         return untaught(self.policy.knowledge)
 

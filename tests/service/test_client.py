@@ -408,7 +408,7 @@ BESIDE = {"digest", "review", "answer", "list_all", "within", "close"}
 APPLYING = {"apply", "apply_all"}
 """Methods that a service has no route for, and that people call; they are coroutines, too."""
 OF_THE_STORE = {
-    *("policy", "now", "agent", "no_facts", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
+    *("policy", "now", "agent", "facts_hint", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
     "unwritable",
     *("maintain", "upkeep", "upkeep_state", "export", "watch", "on_erasure", "without_model", "forecast_under"),
     *("count_erased", "while_unchanged"),

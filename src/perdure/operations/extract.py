@@ -12,6 +12,7 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import remember
 from perdure.operations.tombstones import without_erased
 from perdure.operations.writing import tell_redacted
+from perdure.records.digests import same_words
 from perdure.records.errors import ModelWarning, PerdureError
 from perdure.records.memory import Draft, Kind, Record, Scope, Sort, Status, Trust
 from perdure.records.outcome import operations_of
@@ -20,7 +21,7 @@ from perdure.records.vector import Vector
 from perdure.rules import extraction_prompt as verifying
 from perdure.rules.pattern_extraction import NoteCandidate, find_candidates
 from perdure.rules.redaction import redact
-from perdure.rules.restatement import KnownText, restates, same_words
+from perdure.rules.restatement import KnownText, restates
 from perdure.rules.source_trust import with_trust
 from perdure.rules.validation import inputs as intake
 

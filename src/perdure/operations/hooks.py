@@ -20,6 +20,7 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import Embed
 from perdure.operations.writing import retry
 from perdure.records.deadline import deadline_error, is_over, within
+from perdure.records.digests import same_words
 from perdure.records.errors import (
     DeadlineExceeded,
     DiskFull,
@@ -41,7 +42,6 @@ from perdure.rules.lifecycle.digest_entries import is_informative, repeated_requ
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy
-from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import takes_over, trust_of
 from perdure.rules.worth import find_requests, is_polite
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from operator import itemgetter
@@ -26,6 +27,11 @@ def digest_of(value: str | bytes | None) -> int:
     if not isinstance(value, bytes):
         value = (_ABSENT if value is None else value).encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(value + _BETWEEN, digest_size=8).digest(), "big") >> 1
+
+
+def same_words(text: str) -> str:
+    """Return a text so that case, white space and the way in which accents are encoded do not count."""
+    return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split()).casefold()
 
 
 def _bytes_of(parts: Iterable[str | bytes | None]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Final, overload
 
@@ -210,15 +210,16 @@ class _Speakers:
 
 
 _hit: Final = maker_of(Hit)
+_RANKED: Final = frozenset(("memory", "score", "parts", "cosine", "relevance"))
+_UNMARKED: Final = {field.name: field.default for field in fields(Hit) if field.name not in _RANKED}
+"""What is said of a hit only after it was ranked."""
 
 
 def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit:
     """Return a hit: relevance plus the small, bounded part of importance and confidence."""
     extra = policy.signals * (memory.importance + memory.confidence) / 2.0
     parts = {**entry.parts, "signals": extra} if extra else dict(entry.parts)
-    return _hit(
-        memory, sum(parts.values()), parts, entry.cosine, entry.relevance, "", (), None, (), (), (), (), (), (), ""
-    )
+    return _hit(memory, sum(parts.values()), parts, entry.cosine, entry.relevance, **_UNMARKED)
 
 
 def diversify(

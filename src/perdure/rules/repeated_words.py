@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from perdure.records.digests import same_words
 from perdure.records.memory import Draft
 from perdure.records.policy import Policy
 from perdure.rules.decisions import Decisions
 from perdure.rules.redaction import redact
-from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import stored_trust, with_trust
 from perdure.rules.validation.inputs import checked_metadata, checked_tags
 

@@ -24,11 +24,6 @@ class KnownText:
     vector: Vector | None = None  # else its vector; None where it has none
 
 
-def same_words(text: str) -> str:
-    """Return a text so that case and white space do not count."""
-    return " ".join(text.split()).casefold()
-
-
 def restates(
     text: str, vector: Vector | None, known: Iterable[KnownText], threshold: float, content_weight: float
 ) -> bool:

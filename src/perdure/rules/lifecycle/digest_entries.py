@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from perdure.records.digests import same_words
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.recall import OverInText
 from perdure.records.vector import Vector
@@ -32,7 +33,6 @@ from perdure.rules.lasting import (
 from perdure.rules.lifecycle.digest_lines import day_of, render_line, sort_of_memory, telling_sentences
 from perdure.rules.lifecycle.older_statements import OlderStatements, find_older, vector_rows
 from perdure.rules.meaning_guard import Anchors, anchors, denies
-from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import is_trusted, stored_trust
 from perdure.rules.worth import find_requests, is_small_talk
 
