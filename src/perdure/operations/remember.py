@@ -287,13 +287,13 @@ def _show_again(decisions: Decisions, identity: str) -> None:
 
 
 def _find_known(
-    ctx: Context, drafts: Sequence[Draft], namespace: str, ignored_id: str
+    ctx: Context, drafts: Sequence[Draft], namespace: str, besides: str
 ) -> tuple[dict[int, str], dict[int, str]]:
     """Return position -> id of drafts that are stored already: those with a known key, and others of known words."""
     keys = ctx.store.ids_of_keys(namespace, [d.key for d in drafts if d.key is not None])
     by_key = {i: keys[d.key] for i, d in enumerate(drafts) if d.key is not None and d.key in keys}
     worded = {i: d for i, d in enumerate(drafts) if i not in by_key and d.kind is not Kind.EPISODE}
-    same = _find_same_words(ctx, list(worded.values()), namespace, ignored_id)
+    same = _find_same_words(ctx, list(worded.values()), namespace, besides)
     return by_key, {i: same[_words(d)] for i, d in worded.items() if _words(d) in same}
 
 
@@ -324,12 +324,12 @@ def _words(draft: Draft) -> Words:
     return draft.kind, " ".join(draft.text.split()).casefold(), draft.session, draft.task, draft.speaker
 
 
-def _find_same_words(ctx: Context, drafts: Sequence[Draft], namespace: str, ignored_id: str) -> dict[Words, str]:
+def _find_same_words(ctx: Context, drafts: Sequence[Draft], namespace: str, besides: str) -> dict[Words, str]:
     """Return the memories, the oldest of each, that have the words of these drafts."""
     found: dict[Words, str] = {}
     ids = ctx.store.ids_of_texts(namespace, [d.text for d in drafts]) if drafts else []
     for record in ctx.store.get(namespace, ids):
-        if record.state.status in (Status.ACTIVE, Status.ARCHIVED) and record.id != ignored_id:
+        if record.state.status in (Status.ACTIVE, Status.ARCHIVED) and record.id != besides:
             c = record.content
             words = record.state.kind, " ".join(c.text.split()).casefold(), c.session, c.task, c.speaker
             found.setdefault(words, record.id)

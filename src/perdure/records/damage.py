@@ -23,7 +23,7 @@ class Fault:
     namespace: str | None = None  # where, if it is about one namespace
     id: str | None = None  # the memory, document or operation, if it is about one
     columns: tuple[str, ...] = ()  # which columns of the memory differ; of a rule, the name of its statement
-    reembeds: bool = False  # whether ``perdure reembed`` makes it again
+    reembeds: bool = False  # whether ``perdure reembed`` makes it anew
 
     def __str__(self) -> str:
         if self.namespace is None:

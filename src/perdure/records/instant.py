@@ -60,8 +60,3 @@ def from_instant(instant: Instant) -> datetime:
 def text_of(instant: Instant) -> str:
     """Return an instant as ``2026-11-21 09:30 UTC``, the form that reasons and reports use."""
     return from_instant(instant).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def text_or_empty(instant: Instant | None) -> str:
-    """Return an instant as ``text_of`` does; empty for none."""
-    return "" if instant is None else text_of(instant)

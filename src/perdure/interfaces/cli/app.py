@@ -17,7 +17,7 @@ from perdure.interfaces.cli import file_commands, plan, server, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import own_command, verb_commands
 from perdure.interfaces.cli.options import ALIASES, MEANT, Json, Namespace, PolicyFile, Store, Timeout
-from perdure.interfaces.files.project import commands_with_given, with_given
+from perdure.interfaces.files.project import GIVEN, commands_with_given, with_given
 from perdure.interfaces.hooks import command
 from perdure.records.errors import BUG, NotFound, PerdureError
 from perdure.records.identifier import shown_id
@@ -118,6 +118,7 @@ class Commands(TyperGroup):
                 _report_error(typer.Abort(), as_json=as_json)
         except Exception as error:  # noqa: BLE001  # the outermost place: every error is printed in the asked form
             exit_code = _report_error(error, as_json=as_json)
+        GIVEN.set({})  # who calls the command line as a function may print commands of its own
         if standalone_mode:
             _end_process(exit_code)
         return exit_code

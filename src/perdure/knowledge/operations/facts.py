@@ -20,7 +20,7 @@ from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, s
 from perdure.knowledge.rules.given_claims import predicate_name
 from perdure.operations.documents import all_documents, derived_from, find_documents, find_records, find_states, pages
 from perdure.operations.ports import Context
-from perdure.records.instant import Instant, text_or_empty
+from perdure.records.instant import Instant, text_of
 from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status
 from perdure.records.outcome import FactReasons, RestingFact
 from perdure.records.recall import Filters
@@ -175,10 +175,10 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         confirmations=state.reinforcements,
         learned=fact.learned.value,
         trust=fact.trust.value,
-        valid_from=text_or_empty(fact.valid_from),
-        valid_to=text_or_empty(fact.valid_to),
-        believed_from=text_or_empty(state.recorded_ms),
-        believed_to=text_or_empty(believed_until(fact, state)),
+        valid_from=_when(fact.valid_from),
+        valid_to=_when(fact.valid_to),
+        believed_from=_when(state.recorded_ms),
+        believed_to=_when(believed_until(fact, state)),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
         question=confirmation_question(memory, validated_at(state), fact.trust) if aging else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
@@ -186,6 +186,10 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         called=fact.called,
         unconfirmed_since=unconfirmed_since(state) if aging or is_unanswered(state, policy) else "",
     )
+
+
+def _when(at: Instant | None) -> str:
+    return "" if at is None else text_of(at)
 
 
 def resting_facts(ctx: Context, record: Record, *, alone: bool = True) -> tuple[RestingFact, ...]:

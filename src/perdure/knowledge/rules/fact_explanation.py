@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import FactState, describe_origin, state_of, word_of
-from perdure.records.instant import DAY_MS, Instant, text_of, text_or_empty
+from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Document, MemoryItem, Record, State, Tier
 from perdure.records.outcome import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.policy import Policy
@@ -47,10 +47,10 @@ def explain_fact(
         state=state_of(memory.state, policy, now).value,
         learned=origin,
         trust=fact.trust.value,
-        valid_from=text_or_empty(fact.valid_from),
-        valid_to=text_or_empty(fact.valid_to),
+        valid_from=_when(fact.valid_from),
+        valid_to=_when(fact.valid_to),
         believed_from=text_of(memory.state.recorded_ms),
-        believed_to=text_or_empty(believed_until(fact, memory.state)),
+        believed_to=_when(believed_until(fact, memory.state)),
         sources=tuple(_sources(fact, sources)),
         confidence=tuple(_confidence_changes(memory.id, history, f"it {origin}")),
         conflicts=tuple(
@@ -153,3 +153,7 @@ def _check(document: Document) -> Checked:
         value=", ".join(str(value) for value in values),
         at=text_of(int(document.data.get("at_ms", 0))),
     )
+
+
+def _when(at: Instant | None) -> str:
+    return "" if at is None else text_of(at)

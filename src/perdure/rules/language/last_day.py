@@ -56,7 +56,7 @@ _ORDINAL: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
 _WEEKDAYS: Final = re.compile(rf"\b(?:{any_of(WEEKDAY_OF)})s?\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=4096)  # a file is rewritten with most of its texts as they were
+@lru_cache(maxsize=4096)  # a file is written anew with most of its texts as they were
 def last_day(text: str, said_on: date) -> date | None:
     """Return the last day on which a text says that it holds; None where it is not limited, or not clearly so.
 
