@@ -10,12 +10,15 @@ WORKERS ?= 3
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --find-links build/embedder \
 	--no-emit-package perdure-embedder --no-emit-find-links --no-emit-index-url --no-header --no-annotate --quiet
 
-.PHONY: demo test quick weekly coverage fast core check wheel lowest bench nightly mutants train calibrate lock clean
+.PHONY: demo install test quick weekly coverage fast core check wheel lowest bench nightly mutants train calibrate lock clean
 
 # The product with its extras, which the README's commands need, and nothing that develops it. Bytecode is made when it is first needed.
 demo:
 	test -x $(BIN)/perdure || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --no-compile --editable packages/perdure-embedder --editable '.[all]'; }
 	$(BIN)/perdure demo
+
+# What the targets below need. Each of them does it too.
+install: $(STAMP)
 
 test: $(STAMP)
 	$(MAKE) --no-print-directory --jobs 2 check quick

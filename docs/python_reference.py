@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterator
 from dataclasses import is_dataclass
@@ -79,11 +80,21 @@ def signature(verb: Verb, result: str) -> str:
         if p.kind is p.KEYWORD_ONLY and not keyword:
             words.append("*")
             keyword = True
-        annotation = value_type(known[p.name]) if p.name in known else str(p.annotation)
+        annotation = parameter_type(known[p.name], str(p.annotation)) if p.name in known else str(p.annotation)
         words.append(f"{p.name}: {annotation}" + ("" if p.default is p.empty else f" = {p.default!r}"))
     head, tail = f"memory.{verb.method.__name__}(", f") -> {result}"
     short = head + ", ".join(words) + tail
     return short if len(short) <= WIDTH else "\n".join([head, *(f"    {word}," for word in words), tail])
+
+
+def parameter_type(parameter: Parameter, annotation: str) -> str:
+    """What a parameter takes in Python: the declared type, and what stands beside it in the annotation."""
+    value = value_type(parameter)
+    parts = [ast.parse(annotation, mode="eval").body]
+    while isinstance(parts[0], ast.BinOp):
+        parts[:1] = [parts[0].left, parts[0].right]
+    others = [ast.unparse(part) for part in parts[1:] if not isinstance(part, ast.Constant)]
+    return " | ".join([value, *others]) if parameter.records else value
 
 
 def value_type(parameter: Parameter) -> str:

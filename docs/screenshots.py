@@ -64,7 +64,7 @@ class Picture:
 
 @contextmanager
 def demonstration() -> Iterator[perdure.Memory]:
-    """Open the demonstration's store, made anew, two months after its end."""
+    """Open the demonstration's store, made again, two months after its end."""
     with tempfile.TemporaryDirectory() as folder:
         story.run(Path(folder), console=Console(file=StringIO()))
         clock = SimulatedClock(sessions()[-1].ended + LATER)

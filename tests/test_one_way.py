@@ -29,6 +29,7 @@ STORES_NO_VECTOR = {
     "operations/lifecycle/compression.py": "measures how much of its meaning a shorter form keeps",
     "operations/recall.py": "embeds a question",
     "operations/usage_detection.py": "compares a reply with the memories that were shown",
+    "models/vectors.py": "checks what an object of the caller's returns",
     "operations/watched_models.py": "counts the calls of others",
 }
 """Who calls an embedder besides -> what for."""

@@ -28,7 +28,7 @@ from perdure.records.recall import Filters, Pool, Query
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from perdure.operations.ports import Embedder
+    from perdure.models.vectors import Embedder
 
 __all__ = [
     "Asked",

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         Verified,
     )
     from perdure.memory import Memory
+    from perdure.models.vectors import Embedder
     from perdure.records.access import NewToken, Token
     from perdure.records.consolidation_results import (
         ConsolidateResult,
@@ -89,7 +90,7 @@ if TYPE_CHECKING:
     )
     from perdure.records.explanation import Explanation
     from perdure.records.memory import MemoryItem, Message
-    from perdure.records.outcome import FactClaim, Outcome, RelatedMemory, Remembered
+    from perdure.records.outcome import FactClaim, Outcome, RelatedMemory, Remembered, Written
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
         WeakenResult,
     )
     from perdure.records.store_results import ApplyResult, CompactResult, ErasureResult, RepairResult, UndoResult
+    from perdure.records.vector import Space
 
 __version__ = "0.1.0"
 
@@ -125,10 +127,12 @@ _MODULES = {
     "memory": "Memory",
     "interfaces.http.async_memory": "AsyncMemory",
     "interfaces.http.client": "connect",
+    "models.vectors": "Embedder",
+    "records.vector": "Space",
     "records.access": "NewToken Token",
     "records.memory": "MemoryItem Message",
     "records.store_results": "ApplyResult CompactResult ErasureResult RepairResult UndoResult",
-    "records.outcome": "FactClaim Outcome RelatedMemory Remembered",
+    "records.outcome": "FactClaim Outcome RelatedMemory Remembered Written",
     "records.plan": "Plan",
     "records.policy": "Policy",
     "records.recall": "Absence Hit Recall",
@@ -154,7 +158,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = ["AsyncMemory", "Memory", "Message", "Policy", "__version__", "connect", "copy", "load_policy", "open"]
 __all__ += ["AuthorityWarning", "ClockDiffers", "ConflictError", "CopyDiffers", "DeadlineExceeded", "DiskFull"]
-__all__ += ["EmbedderError", "EmbedderWarning"]
+__all__ += ["Embedder", "EmbedderError", "EmbedderWarning", "Space"]
 __all__ += ["GateStopped", "InvalidInput", "ModelError", "ModelWarning", "NotAStore", "NotFound", "PartlyStored"]
 __all__ += ["PerdureError", "PerdureWarning", "PolicyError", "SpaceMismatch", "StoreBusy", "StoreDamaged"]
 __all__ += ["StoreError", "StoreReadOnly", "StoreTooNew", "StoreUnfinished", "TargetTaken", "UntrustedPolicyWarning"]
@@ -168,4 +172,4 @@ __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
 __all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
 __all__ += ["MemoryErased", "OutcomeUnknown", "TooManyCalls", "UncountedWarning"]
 __all__ += ["DamageWarning", "IncompleteWarning", "LeaseLost", "NodeUnavailable", "QuotaExceeded", "StoreDenied"]
-__all__ += ["StoreClosed", "StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError"]
+__all__ += ["StoreClosed", "StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError", "Written"]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from perdure.compose_knowledge import extension_of
 from perdure.compose_models import (
@@ -40,7 +40,7 @@ from perdure.compose_store import (
     store_of,
 )
 from perdure.memory import Memory
-from perdure.operations.ports import Backups, Context, Embedder
+from perdure.operations.ports import Backups, Context
 from perdure.operations.quotas import with_quotas
 from perdure.operations.store_protocol import Store
 from perdure.records.errors import EmbedderError, InvalidInput, StoreError, StoreUnfinished
@@ -51,6 +51,7 @@ from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.canaries import parse_golden
 
 if TYPE_CHECKING:
+    from perdure.models.vectors import Embedder
     from perdure.stores.digest_file import DigestFile
 
 
@@ -59,7 +60,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     policy: str | os.PathLike[str] | Mapping[str, Any] | Policy | None = None,
     clock: Callable[[], datetime] | None = None,
     *,
-    embedder: Embedder | Callable[..., Any] | str | None = None,
+    embedder: Callable[[list[str]], Any] | Embedder | Literal["local", "none", "endpoint"] | None = None,
     create: bool = True,
 ) -> Memory:
     """Open a memory store, made on first use.
@@ -68,10 +69,10 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         url: A file's path, ``:memory:``, ``sqlite:///path``, or ``postgresql://user:password@host/database``, which may
             bind the connections to a part of the server (``?namespace_prefix=team/``) and limit them (``pool_size``).
         policy: A TOML file, a dict, or None to look for one (``PERDURE_POLICY``, ``./perdure.toml``, the user's
-            configuration folder) and else take the defaults. Of a file in the working folder that the user does not
-            trust (``perdure trust``) only harmless keys count.
-        clock: Returns now as an aware datetime, for tests and simulations; if None, the real clock is read.
-        embedder: None for the policy's; ``"none"`` for words only; or a callable from texts to vectors.
+            configuration folder) and else take the defaults. Of the working folder's file only harmless keys count
+            where the user does not trust it (``perdure trust``).
+        clock: Returns now as an aware datetime; the real clock if None. For tests and simulations.
+        embedder: None for the policy's; ``"none"`` for words only; a function from texts to rows; or an ``Embedder``.
         create: Make a file that is not there. A server's tables are made by ``perdure migrate``.
 
     Raises:

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from perdure.operations.ports import Embedder, Reranker
+from perdure.operations.ports import PackedEmbedder, Reranker
 from perdure.records.errors import InvalidInput, PerdureWarning
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy, RerankerPolicy
@@ -20,6 +20,7 @@ from perdure.records.report import ModelUse
 if TYPE_CHECKING:
     from perdure.models.chat import ChatModel
     from perdure.models.circuit import CircuitBreaker
+    from perdure.models.vectors import Embedder
 
 
 class EmbedderWarning(PerdureWarning):
@@ -118,12 +119,14 @@ def check_alert_secret(policy: AlertPolicy) -> None:
         secret_of(policy.webhook_secret_variable)
 
 
-def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy) -> Embedder | None:
+def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy) -> PackedEmbedder | None:
     """Return the embedder that a caller gives or a policy names; None for words only."""
     if given is not None and not isinstance(given, str):
         # Of the class first: one that is known only after the first vector must not be asked yet.
         if hasattr(given, "embed") and (hasattr(type(given), "space") or hasattr(given, "space")):
-            return cast("Embedder", given)
+            from perdure.models.vectors import CheckedEmbedder  # noqa: PLC0415  # only where it is used
+
+            return CheckedEmbedder(cast("Embedder", given))
         if not callable(given):
             raise InvalidInput("embedder must be a callable from texts to vectors.", remedy="Pass a function.")
         name = getattr(given, "__qualname__", type(given).__name__)

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from perdure.records.errors import InvalidInput, shown_value
+from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, from_instant
 from perdure.rules.learning_hint import untaught
 from perdure.rules.validation.values import checked_id, checked_seconds
@@ -114,7 +114,7 @@ class Memory(
         return hooks.Agent(self._context)
 
     @property
-    def no_facts(self) -> str:
+    def facts_hint(self) -> str:
         """How to have facts learned, where the policy learns none; else nothing."""
         return untaught(self.policy.knowledge)
 
@@ -140,7 +140,7 @@ class Memory(
     def confined(self, grant: Grant) -> Memory:
         """Return this memory as the holder of a token may use it: up to its role, in its namespaces, under its name.
 
-        What lies in other namespaces is not found, by id neither. Closing it closes nothing. With
+        What lies in other namespaces is not found, not even by id. Closing this view leaves the store open. With
         ``Grant.of_namespace`` it is confined to a namespace; what lies in others is refused with where it is.
         """
         store = cast("Store", confined_store.ConfinedStore(self._context.store, _of_type(grant, "grant", "Grant")))
@@ -169,7 +169,7 @@ class Memory(
         """Return this memory with a time limit for each call, in place of the policy's ``limits.call_seconds``.
 
         A call whose time is over is ended where it stands: no transaction is half written, and the error says what
-        was stored before. Vacuuming after ``erase`` and writing a file anew (``compact``) end first.
+        was stored before. Vacuuming after ``erase`` and rewriting a file (``compact``) end first.
 
         Args:
             seconds: From 0.001 to 86,400; what the operating system and a language model's answer take comes on top.
@@ -258,13 +258,7 @@ class Memory(
 
     def watch(self, watch: Watch) -> None:
         """Have all calls of the embedder and of the language model watched; whoever watched before does so no more."""
-        context = self._context
-        if context.embedder is not None:
-            context.embedder = watched_models.WatchedEmbedder(
-                getattr(context.embedder, "inner", context.embedder), watch
-            )
-        if context.model is not None:
-            context.model = watched_models.WatchedModel(getattr(context.model, "inner", context.model), watch)
+        watched_models.watch(self._context, watch)
 
     def on_erasure(self, tell: Callable[[str], None] | None) -> None:
         """Have somebody told the namespace of each erasure that is made through this memory; None for nobody."""
@@ -308,7 +302,7 @@ class Memory(
 
     @property
     def readiness(self) -> Readiness:
-        """Whether the store can serve, asked anew, and whether maintenance keeps up."""
+        """Whether the store can serve, asked again, and whether maintenance keeps up."""
         return monitoring.readiness(self._context)
 
     @property
@@ -331,6 +325,7 @@ class Memory(
 
 def _of_type(value: T, name: str, kind: str) -> T:
     """Return a value of a type, which is told by its name: importing it for that would cost time at the start."""
-    if type(value).__name__ != kind:
-        raise InvalidInput(f"{name} must be of type {kind}, not {shown_value(value)}.", remedy="Pass one of that type.")
+    if kind not in {of.__name__ for of in type(value).__mro__}:
+        given = type(value).__name__  # the value may be a secret
+        raise InvalidInput(f"{name} must be of type {kind}, not {given}.", remedy="Pass one of that type.")
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -356,6 +357,83 @@ def test_an_embedder_that_cannot_be_is_refused(path):
         with pytest.raises(InvalidInput):
             perdure.open(path, policy={}, embedder=embedder)
     assert not path.exists()
+
+
+class Letters:
+    """An embedder of one's own, as the guide describes it."""
+
+    space = perdure.Space("letters", 3, "1")
+
+    def __init__(self, make):
+        self.make = make
+
+    def embed(self, texts, *, purpose):
+        assert purpose in ("query", "document")
+        return self.make(texts)
+
+
+def as_numbers(texts):
+    return [[1.0, float(len(text)), float(text.count("e"))] for text in texts]
+
+
+PACKED = struct.pack("<3f", 0.6, 0.8, 0.0)
+REPLIES = {
+    "too few": lambda _: [],
+    "too short": lambda texts: [[1.0, 2.0] for _ in texts],
+    "too few bytes": lambda texts: [PACKED[:-1] for _ in texts],
+    "bytes that are no numbers": lambda texts: [struct.pack("<3f", math.nan, 0.0, 1.0) for _ in texts],
+    "text": lambda texts: ["abc" for _ in texts],
+    "nothing": lambda _: None,
+    "an error": lambda _: 1 / 0,
+}
+
+
+@pytest.mark.parametrize("make", [as_numbers, lambda texts: [PACKED for _ in texts]], ids=["numbers", "bytes"])
+def test_an_object_embeds(path, make):
+    with perdure.open(path, policy={}, embedder=Letters(make)) as memory:
+        kept = memory.remember("Deploys happen on Tuesday.")
+        assert memory.recall("zzzz", limit=1).hits[0].memory.id == kept.id
+
+
+@pytest.mark.parametrize("reply", REPLIES)
+def test_an_object_that_does_not_embed_is_at_fault_and_words_are_searched(path, reply):
+    with perdure.open(path, policy={}, embedder=Letters(REPLIES[reply])) as memory:
+        with pytest.warns(perdure.EmbedderWarning, match="Letters"):
+            memory.remember("Deploys happen on Tuesday.")
+        assert memory.recall("deploys").hits
+
+
+def test_an_object_whose_space_is_none_is_at_fault(path):
+    letters = Letters(as_numbers)
+    letters.space = "letters"
+    with perdure.open(path, policy={}, embedder=letters) as memory, pytest.warns(perdure.EmbedderWarning):
+        memory.remember("Deploys happen on Tuesday.")
+
+
+def test_a_secret_may_be_of_any_class_of_text_and_is_never_repeated(memory):
+    class Secret(str):
+        __slots__ = ()
+
+    made = memory.create_token("admin", namespace="*", actor="alice")
+    assert memory.recognize(Secret(made.secret)) is not None
+    for other in (made.secret.encode(), [made.secret]):
+        with pytest.raises(InvalidInput) as caught:
+            memory.recognize(other)
+        assert "perdure_" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda m: m.erase(["0" * 36]), r"erase\(\) is missing the argument 'reason'\."),
+        (lambda m: m.undo("last", nonsense=1), r"undo\(\) got an unexpected keyword argument 'nonsense'\."),
+        (lambda m: m.undo("last", "first"), r"undo\(\) got too many positional arguments\."),
+        (lambda m: m.undo("last", operation_id="last"), r"undo\(\) got multiple values for argument 'operation_id'\."),
+    ],
+)
+def test_a_call_that_python_refuses_names_the_verb(memory, call, said):
+    with pytest.raises(TypeError, match=said):
+        call(memory)
 
 
 def test_every_fault_of_a_policy_is_told_at_once(path):

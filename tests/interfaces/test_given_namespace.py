@@ -55,6 +55,21 @@ def test_commands_in_an_error_name_the_namespace_and_the_store_that_were_given(p
     assert "shop front" in run(*shlex.split(command)[1:]).stdout
 
 
+def test_commands_in_a_reply_name_the_store_the_policy_and_the_namespace_that_were_given(place, monkeypatch):
+    monkeypatch.chdir(place[0])
+    monkeypatch.delenv("PERDURE_STORE")
+    monkeypatch.delenv("PERDURE_POLICY")
+    (place[0] / "policy.toml").rename("my policy.toml")
+    given = ("--store", "an agent.db", "--policy", "my policy.toml")
+    for options in ((*given, "-n", "shop front"), given):
+        (undo,) = printed(run(*options, "remember", BOOT).stdout)
+        assert shlex.split(undo)[-len(given) :] == list(given)
+        run(*shlex.split(undo)[1:])
+        run(*options, "remember", PORT)
+        undo = re.findall(r"perdure undo .*", run(*options, "history").stdout)[-1].rstrip(".")
+        assert "Undone" in run(*shlex.split(undo)[1:]).stdout
+
+
 def contents(namespace):
     with perdure.open(os.environ["PERDURE_STORE"], create=False) as memory:
         return [m.content for m in memory.list(namespace)]

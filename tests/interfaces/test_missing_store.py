@@ -183,3 +183,8 @@ def test_a_user_without_a_home_folder_gets_no_traceback(tmp_path):
     assert error == ""
     expected = {name: [1, "", error] for name, (_, error) in HOMELESS.items()}
     assert dict(zip(HOMELESS, map(json.loads, told.splitlines()), strict=True)) == expected
+
+
+def test_a_backup_that_is_not_there_is_called_one(home):
+    assert "There is no backup at nope" in run("restore-backup", "nope", "--store", "new.db").stderr
+    assert not (home / "new.db").exists()

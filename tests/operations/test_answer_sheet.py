@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, bare_fact, tables
-from perdure.knowledge.languages import READ, language
 from perdure.records.errors import InvalidInput
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
@@ -451,7 +450,7 @@ def test_messages_that_teach_nothing_say_so(opening, clock):
     assert done.messages == 1
     assert done.reason.startswith("No fact was found in 1 messages. ")
     assert "can be handed over with claims" in done.reason
-    assert all(language(code).name in done.reason for code in READ)
+    assert "English" in done.reason
     assert done.to_dict()["reason"] == done.reason
 
 

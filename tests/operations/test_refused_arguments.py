@@ -74,3 +74,31 @@ def test_a_store_that_the_program_closed_is_the_programs_fault(memory):
 def test_a_subject_that_names_nobody_is_told_what_does(memory):
     with pytest.raises(perdure.InvalidInput, match="Name it by more"):
         memory.learn(claims=[{"subject": "A", "predicate": "owns", "value": "billing"}])
+
+
+def test_a_result_is_undone_as_its_operation_is(memory):
+    kept = memory.remember("Deploys happen on Tuesdays.")
+    changed = memory.update(kept.id, "Deploys happen on Wednesdays.")
+    undone = memory.undo(changed)
+    assert undone.undone == changed.operation
+    assert memory.undo(undone).undone == undone.operation
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (lambda m: m.remember("Deploys happen on Tuesdays."), "changed nothing"),
+        (lambda m: m.used([m.remember("Tea is at noon.").id, m.remember("Pay.", namespace="b").id], "helpful"), "2 op"),
+        (lambda m: m.history()[0], "operation_id must be text"),
+        (lambda m: m.remember("Something else.").operation and None, "operation_id must be text, not NoneType"),
+    ],
+    ids=["changed nothing", "several", "another record", "none"],
+)
+def test_a_result_that_names_no_single_operation_is_not_undone(memory, result, said):
+    memory.remember("Deploys happen on Tuesdays.")
+    given = result(memory)
+    before = memory.history()
+    with pytest.raises(perdure.InvalidInput, match=said) as refused:
+        memory.undo(given)
+    assert refused.value.remedy
+    assert memory.history() == before

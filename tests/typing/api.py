@@ -33,6 +33,8 @@ assert_type(memory.move(kept.id, "vault", "always needed"), perdure.Outcome)
 assert_type(memory.used([kept.id], "helpful", recall_id=answer.recall_id), perdure.Used)
 assert_type(memory.facts("Gai Media"), list[perdure.FactLine])
 assert_type(memory.review(), list[perdure.Question])
+assert_type(memory.undo(memory.pin(kept.id)), perdure.UndoResult)
+memory.undo(kept.memory)  # type: ignore[arg-type]  # a memory is no operation
 
 
 async def awaited(behind: perdure.AsyncMemory) -> None:
@@ -61,3 +63,6 @@ memory.learn(claims=[{"subjekt": "Ana"}])  # type: ignore[typeddict-item, typedd
 memory.list_all(tagz=["ops"])  # type: ignore[call-arg]  # a misspelt filter
 claim: perdure.FactClaim = {"subject": "Ana", "predicate": "home", "value": "Oslo"}
 memory.remember("Ana lives in Oslo.", facts=[claim])
+
+perdure.open(embedder="lokal")  # type: ignore[arg-type]  # a misspelt choice
+perdure.open(embedder="none")

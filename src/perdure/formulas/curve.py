@@ -74,7 +74,7 @@ def first_below(
     rows = np.arange(count)
     while (high - low > 1.0).any():
         probes = np.floor(low[:, None] + (high - low)[:, None] * steps)
-        probes = np.minimum(np.maximum(probes, (low + 1.0)[:, None]), high[:, None])  # clip() costs thrice as much
+        probes = np.minimum(np.maximum(probes, (low + 1.0)[:, None]), high[:, None])  # clip() costs three times as much
         below = falling(probes / DAY_MS) < bound
         first = below.argmax(axis=1)
         found = below.any(axis=1)

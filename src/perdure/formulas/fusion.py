@@ -1,7 +1,7 @@
 """The score of a recall: words and meaning fused, then context that costs nothing.
 
 Every normalisation uses the best candidate or a fixed anchor, never the worst candidate or a mean, so neither the
-number of candidates nor the size of the store moves the scale. docs/decisions/0004-ranking.md has the measurements.
+number of candidates nor the size of the store moves the scale. docs/explanation.md has the formula in one place.
 """
 
 from __future__ import annotations

@@ -6,13 +6,14 @@ Standard library only, so that checking costs no import.
 from __future__ import annotations
 
 import math
+import struct
 import sys
 from array import array
 from numbers import Real
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
-from perdure.records.errors import EmbedderError, InvalidInput
+from perdure.records.errors import EmbedderError, InvalidInput, PerdureError
 from perdure.records.vector import Space, Vector
 
 if TYPE_CHECKING:
@@ -106,11 +107,7 @@ class SpaceOnFirstUse:
         Raises:
             EmbedderError: The count, a row's size or a row's values are wrong. The dimensions then stay as they were.
         """
-        if len(rows) != count:
-            raise EmbedderError(
-                f"{self._model} returned {len(rows)} vectors for {count} texts.",
-                remedy="It must return one vector per text, in order.",
-            )
+        _check_count(rows, count, self._model)
         with self._lock:
             expected = self._dimensions
             vectors: list[Vector] = []
@@ -120,6 +117,14 @@ class SpaceOnFirstUse:
                 vectors.append(vector)
             self._dimensions = expected
         return vectors
+
+
+def _check_count(rows: Sequence[Any], count: int, source: str) -> None:
+    if len(rows) != count:
+        raise EmbedderError(
+            f"{source} returned {len(rows)} vectors for {count} texts.",
+            remedy="It must return one vector per text, in order.",
+        )
 
 
 def _numbers(values: Any, source: str) -> list[float]:
@@ -178,18 +183,80 @@ class CallableEmbedder(SpaceOnFirstUse):
         return self.pack(self._rows(listed), len(listed)) if listed else []
 
     def _rows(self, listed: list[str]) -> Sequence[Any]:
-        try:
-            # A copy, so that a function that changes its argument cannot change what we count.
-            reply = self._function(list(listed))
-        except Exception as error:
+        # A copy, so that a function that changes its argument cannot change what we count.
+        return _rows_of(lambda: self._function(list(listed)), f"The embedding function {self._model}")
+
+
+def _rows_of(ask: Callable[[], Any], source: str) -> Sequence[Any]:
+    """Return what code of the caller's returns for several texts, as a list; what it raises is an EmbedderError."""
+    try:
+        reply = ask()
+    except PerdureError:
+        raise
+    except Exception as error:
+        raise EmbedderError(
+            f"{source} raised {type(error).__name__}: {error}.", remedy="Fix the code that embeds."
+        ) from error
+    rows = reply.tolist() if hasattr(reply, "tolist") else reply
+    if not isinstance(rows, (list, tuple)):
+        raise EmbedderError(
+            f"{source} returned a {type(rows).__name__}.",
+            remedy="Return a list of vectors or an array of shape (texts, dimensions).",
+        )
+    return rows
+
+
+class Embedder(Protocol):
+    """An embedder of the caller's own: an object, where a function with a name does not do."""
+
+    @property
+    def space(self) -> Space:
+        """The space that the vectors belong to."""
+
+    def embed(self, texts: list[str], *, purpose: Literal["query", "document"]) -> Any:
+        """Return for each text a row of numbers, or ``4 * dimensions`` bytes: little-endian float32 of length 1."""
+
+
+class CheckedEmbedder:
+    """An object that the caller gave as an embedder: what it returns is checked, and numbers are packed."""
+
+    def __init__(self, given: Embedder) -> None:
+        self._given, self._source = given, f"The embedder {type(given).__name__}"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._given, name)
+
+    @property
+    def space(self) -> Space:
+        """The space that the vectors belong to.
+
+        Raises:
+            EmbedderError: The object names none.
+        """
+        space = self._given.space
+        if not isinstance(space, Space):
             raise EmbedderError(
-                f"The embedding function {self._model} raised {type(error).__name__}: {error}.",
-                remedy="Fix the function.",
-            ) from error
-        rows = reply.tolist() if hasattr(reply, "tolist") else reply
-        if not isinstance(rows, (list, tuple)):
-            raise EmbedderError(
-                f"The embedding function {self._model} returned a {type(rows).__name__}.",
-                remedy="Return a list of vectors or an array of shape (texts, dimensions).",
+                f"The space of {self._source} is a {type(space).__name__}.",
+                remedy="Make it a perdure.Space(model, dimensions, version).",
             )
-        return rows
+        return space
+
+    def embed(self, texts: Sequence[str], *, purpose: Literal["query", "document"]) -> list[Vector]:
+        """Return one vector per text; bytes of the right length are kept as they are.
+
+        Raises:
+            EmbedderError: The object raised an error, or a reply's count, sizes or values are wrong.
+        """
+        listed = list(texts)
+        rows = _rows_of(lambda: self._given.embed(list(listed), purpose=purpose), self._source)
+        _check_count(rows, len(listed), self._source)
+        return [self._vector(row) for row in rows]
+
+    def _vector(self, row: Any) -> Vector:
+        dimensions = self.space.dimensions
+        if not isinstance(row, bytes):
+            return to_vector(row, dimensions, source=self._source)
+        if len(row) != 4 * dimensions:
+            _refuse(f"it has {len(row)} bytes, expected {4 * dimensions}.", self._source)
+        _largest(struct.unpack(f"<{dimensions}f", row), dimensions, self._source)
+        return row

@@ -64,5 +64,5 @@ def secret_of(variable: str) -> bytes:
     except ValueError as error:
         raise WebhookError(
             f"Alerts are not sent: what follows {_ENCODED} in the environment variable {variable} is not base64.",
-            remedy="Copy the secret anew, as the receiver shows it.",
+            remedy="Copy the secret again, as the receiver shows it.",
         ) from error

@@ -9,11 +9,11 @@ from perdure.operations.ports import Context
 from perdure.records.store_results import CompactResult
 
 _MB: Final = 1_000_000
-_LEAST: Final = 1_000_000  # bytes; less is not worth writing a file anew, whatever share of it that is
+_LEAST: Final = 1_000_000  # bytes; less is not worth rewriting a file, whatever share of it that is
 
 
 def compact(ctx: Context, *, dry_run: bool = True) -> CompactResult:
-    """Write the store anew without its gaps, or say how much that would give back."""
+    """Rewrite the store without its gaps, or say how much that would give back."""
     size = ctx.store.size()
     notes = () if dry_run else ctx.store.compact()
     after = size.bytes - size.unused if dry_run else ctx.store.size().bytes

@@ -205,7 +205,7 @@ class ConfinedStore(_Confined):
         return found
 
     def compact(self) -> tuple[str, ...]:
-        self._check_whole("write the whole store anew")
+        self._check_whole("rewrite the whole store")
         return tuple(self._inner.compact())
 
     def mark_unfinished(self, work: str) -> None:

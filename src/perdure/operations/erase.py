@@ -122,7 +122,7 @@ def _places_of_names(ctx: Context, namespace: str, names: ErasedNames) -> tuple[
 
 
 def _rewrite_summary(ctx: Context, namespace: str) -> list[str]:
-    """Write MEMORY.md anew; return what is to be said where that fails: what was erased is erased."""
+    """Rewrite MEMORY.md; return what is to be said where that fails: what was erased is erased."""
     try:
         write_summary(ctx, namespace)
     except PerdureError as error:

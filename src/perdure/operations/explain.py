@@ -9,7 +9,7 @@ from perdure.operations.consolidation.relate import edges
 from perdure.operations.documents import find_records, successors
 from perdure.operations.lifecycle.sweep import what_is_due
 from perdure.operations.ports import Context
-from perdure.operations.recall import best_hits, of_then, recall, search_pool
+from perdure.operations.recall import best_hits, embed_and_search, of_then, recall
 from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
@@ -101,7 +101,7 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
         return Absence(identity, text, "nothing", explanation, place, answer.hits[place - 1].parts)
     if periods := days_asked_for(text, filters.asked_at(ctx.clock())):
         return _why_not_of_days(record, text, periods, limit)
-    query, pool, note = search_pool(ctx, text, record.namespace, limit, wide)
+    query, pool, note = embed_and_search(ctx, text, record.namespace, limit, wide)
     order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(ctx.clock()))
     rank = next((i for i, name in enumerate(order.ids, 1) if name == identity), None)
     if rank is None:

@@ -58,7 +58,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
 ) -> Moved:
     """Bring an export, or one namespace of it, into a store; an interrupted import is gone on with.
 
-    The lines go into a scratch store first: each as the doors check what they are given, then all of them as a check
+    The lines go into a scratch store first: each as the interfaces check what they are given, then all as a check
     compares rows with their journal. Nothing is written to the target before that.
 
     Args:

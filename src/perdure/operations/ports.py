@@ -27,8 +27,8 @@ Ids = Callable[[Instant], str]  # an instant to a new UUIDv7; ids of one process
 Progress = Callable[[int, int], None]  # (done, total)
 
 
-class Embedder(Protocol):
-    """Text to vectors of one space."""
+class PackedEmbedder(Protocol):
+    """Text to packed vectors of one space."""
 
     @property
     def space(self) -> Space:
@@ -106,7 +106,7 @@ class Context:
     policy: Policy  # the policy in force
     clock: Clock  # returns now
     ids: Ids  # makes ids
-    embedder: Embedder | None  # text to vectors, or None for words only
+    embedder: PackedEmbedder | None  # text to vectors, or None for words only
     tokens: Callable[[str], int]  # counts a text's tokens: as the embedder does, else an estimate that errs high
     warn: Warn  # tells the person something once, loudly (for example that the embedder is missing)
     extension: Extension[Context]  # what learns from conversations, or what holds where nothing does

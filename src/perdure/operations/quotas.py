@@ -48,7 +48,7 @@ def with_quotas(store: Store, limits: LimitPolicy) -> Store:
 class StoreWithQuotas:
     """A store whose plans may not grow a namespace beyond its quotas. See operations/store_protocol.py.
 
-    What a namespace takes is counted once and then added up; it is counted anew when another process has written, and
+    What a namespace takes is counted once and then added up; it is counted again when another process has written, and
     before anything is refused.
     """
 

@@ -55,27 +55,27 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     Stale ones are verified first where they count as accessed: whoever only looks changes nothing, and a question
     about another time is about what was known then.
     """
-    found = _search(ctx, text, namespace, limit, filters)
+    found = _recall_without_access(ctx, text, namespace, limit, filters)
     if not touch:
         return found
     checks = not filters.looks_back and not ctx.store.read_only
     if checks and ctx.extension.refresh(ctx, namespace, found.hits):
-        found = _search(ctx, text, namespace, limit, filters)
+        found = _recall_without_access(ctx, text, namespace, limit, filters)
     if found.nothing_known:
         return found
     identity, problem = count_accesses(ctx, text, namespace, list(found.hits), ctx.clock())
     return replace(found, note=_join_notes(found.note, problem), recall_id=identity)
 
 
-def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
+def _recall_without_access(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
     """Return the memories that answer a question, not counted as accessed; what has ended says so."""
-    found = _search_days(ctx, text, namespace, limit, filters)
+    found = _recall_with_dates(ctx, text, namespace, limit, filters)
     return replace(found, hits=with_ends(found.hits, from_instant(filters.asked_at(ctx.clock())).date()))
 
 
-def _search_days(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
+def _recall_with_dates(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
     """Return what a search brings up, and what is of the days that a question names."""
-    found = _searched(ctx, text, namespace, limit, filters)
+    found = _rank_matches(ctx, text, namespace, limit, filters)
     asked_at = filters.asked_at(ctx.clock())
     if periods := days_asked_for(text, asked_at):
         return _with_days(ctx, found, namespace, limit, filters, periods)
@@ -84,11 +84,11 @@ def _search_days(ctx: Context, text: str, namespace: str, limit: int, filters: F
     return found
 
 
-def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
+def _rank_matches(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
     """Return what a search by words and meaning brings up."""
     now = ctx.clock()
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
-    query, pool, note = search_pool(ctx, text, namespace, limit, wide)
+    query, pool, note = embed_and_search(ctx, text, namespace, limit, wide)
     if why := why_nothing_known(pool, ctx.policy.recall):
         why = of_another_time(ctx, query, namespace, limit, filters) or f"no stored memory matches: {why}"
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
@@ -112,7 +112,7 @@ def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filt
     return Recall(text, tuple(hits), nothing_known=False, note=_join_notes(note, _absence_note(query.text, pool, hits)))
 
 
-def search_pool(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> tuple[Query, Pool, str]:
+def embed_and_search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> tuple[Query, Pool, str]:
     """Return a question as it was searched, what that brought up, and what the caller should know about it.
 
     A name that no memory has is searched as memories have it, where that is known.
@@ -176,14 +176,14 @@ def _unsearched(ctx: Context, namespace: str, beside: Mapping[str, Hit], filters
 def _with_days(
     ctx: Context, found: Recall, namespace: str, limit: int, filters: Filters, periods: Sequence[Period]
 ) -> Recall:
-    """Return what names the days that a question asks for, then what is of them, else what was found.
+    """Return hits that name the dates asked about, then memories from those dates; without either, the search's hits.
 
     No word or meaning of "What happened on 9 March?" says what it was. The most important comes first.
     """
     of_days: dict[str, Ranked] = {}
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     for period in periods:
-        then = ctx.store.list_records(namespace, within(wide, period), _OF_DAYS, None)
+        then = ctx.store.list_records(namespace, in_period(wide, period), _OF_DAYS, None)
         of_days |= {r.id: Ranked(r.id, _OF_THE_DAY, {"dated": _OF_THE_DAY}, None, 1.0) for r in then}
     named = [h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods)]
     for hit in named:
@@ -204,7 +204,7 @@ def _notes_of_days_first(
     topic, shown = without_days(found.query), {h.memory.id: h for h in found.hits}
     own = [h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods)]
     for period in periods:
-        own += _searched(ctx, topic, namespace, limit, within(filters, period)).hits
+        own += _rank_matches(ctx, topic, namespace, limit, in_period(filters, period)).hits
     # Of one memory of a day any is likely to answer, so it must be about the topic as much as others are.
     nearest = max((h.cosine or 0.0 for h in found.hits), default=math.inf)
     chances = {
@@ -224,7 +224,7 @@ def _notes_of_days_first(
     return replace(found, hits=tuple(hits[:limit]), nothing_known=False, note="" if found.nothing_known else found.note)
 
 
-def within(filters: Filters, period: Period) -> Filters:
+def in_period(filters: Filters, period: Period) -> Filters:
     """Return filters that let pass only what is of a period."""
     since = max(period.start, period.start if filters.since is None else filters.since)
     until = min(period.end, period.end if filters.until is None else filters.until)

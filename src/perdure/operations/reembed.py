@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from perdure.operations.extension import TaskResult
-from perdure.operations.ports import Context, Embedder, Progress
+from perdure.operations.ports import Context, PackedEmbedder, Progress
 from perdure.operations.transfer import all_namespaces
 from perdure.records.errors import EmbedderError
 from perdure.records.plan import Change, Plan, Target
@@ -17,7 +17,7 @@ BATCH: Final = 256
 AT_ONCE: Final = 20_000  # vectors of one run of maintenance; the rest is made at the next
 
 
-def _space(embedder: Embedder) -> Space:
+def _space(embedder: PackedEmbedder) -> Space:
     try:
         return embedder.space
     except EmbedderError:  # some know their space only after their first vector
@@ -51,7 +51,7 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
     return Reembedded(embedded, space.name, before.name if before is not None else "", tuple(operations))
 
 
-def _fill(ctx: Context, embedder: Embedder, namespace: str, space: Space, operation: str) -> Iterator[Plan]:
+def _fill(ctx: Context, embedder: PackedEmbedder, namespace: str, space: Space, operation: str) -> Iterator[Plan]:
     """Give the memories of a namespace that lack one a vector, and yield each plan that was applied."""
     after = 0
     while rows := ctx.store.without_vector(namespace, space, after, BATCH):

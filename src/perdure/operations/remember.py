@@ -29,8 +29,6 @@ from perdure.rules.validation.inputs import SaidFacts
 
 BATCH: Final = 500
 Embed = Literal["now", "later"]
-MERGING: Final = "remember"
-"""The verb by which known words take over labels; a text that is taken in says less of them than who remembers."""
 
 
 def remember(
@@ -46,10 +44,8 @@ def remember(
 ) -> list[Outcome]:
     """Store drafts, and return what became of each, in the same order.
 
-    ``facts`` are those that drafts say, by the place of the draft.
-
     Up to 500 drafts are one transaction, all or nothing. Of a longer list each 500 are; if a later one fails,
-    PartlyStored says how many are stored.
+    PartlyStored says how many are stored. ``facts`` are those that drafts say, by the index of the draft.
 
     A draft whose idempotency key was used, or (messages and other episodes apart) whose text is known already, returns
     the memory that is there; an archived one is brought back. What is remembered by itself, of known words without a
@@ -60,7 +56,8 @@ def remember(
         MemoryErased: It has the key of a memory that was erased; nothing was stored.
     """
     outcomes: list[Outcome] = []
-    if operation == MERGING and len(drafts) > BATCH:  # a single transaction checks its keys itself
+    merge = operation == "remember"  # a text that is taken in says less of known words than who remembers
+    if merge and len(drafts) > BATCH:  # a single transaction checks its keys itself
         _check_all_keys(ctx, drafts, namespace)
     in_facts = [name for claims, _ in facts.values() for name in redacted_in(claims)]
     tell_redacted(ctx, [*(name for draft in drafts for name in draft.redacted), *in_facts])
@@ -68,7 +65,7 @@ def remember(
         batch = drafts[start : start + BATCH]
         embedded = _vectors(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
         batch_facts = {i - start: facts[i] for i in range(start, start + len(batch)) if i in facts}
-        store = _Batch(batch, embedded, namespace, operation, batch_facts, start, len(drafts))
+        store = _Batch(batch, embedded, namespace, operation, merge, batch_facts, start, len(drafts))
         try:
             outcomes += retry(lambda store=store: _store(ctx, store))  # type: ignore[misc]  # bound now
         except PerdureError as error:
@@ -90,26 +87,28 @@ def _vectors(ctx: Context, drafts: Sequence[Draft], embed: Embed) -> Sequence[Ve
 
 
 class _Batch(NamedTuple):
-    """What is stored in one transaction: drafts, the facts of some of them by place, and where it is in the list."""
+    """What is stored in one transaction: drafts, the facts of some of them by index, and where it is in the list."""
 
     drafts: Sequence[Draft]
     vectors: Sequence[Vector | None]
     namespace: str
     operation: str
+    merge: bool  # whether known words take over labels
     facts: Mapping[int, SaidFacts]
-    before: int  # items before it
-    of: int  # items of the whole list
+    offset: int  # items before it
+    total: int  # items of the whole list
 
 
 def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
     decisions = begin(ctx, batch.namespace, ctx.clock())
     repeated = _repeated_drafts(ctx, batch)
-    merge = batch.operation == MERGING
-    ids = store_drafts(ctx, decisions, batch.drafts, batch.vectors, merge=merge, before=batch.before, of=batch.of)
+    ids = store_drafts(
+        *(ctx, decisions, batch.drafts, batch.vectors), merge=batch.merge, offset=batch.offset, total=batch.total
+    )
     changed = decisions.changed | decisions.keyed
     note = f"{batch.operation}: {len(changed)} {'memory' if len(changed) == 1 else 'memories'}"
     handed = [
-        replace(handed_claims(decisions, ids[i], *claims), item=batch.before + i + 1)
+        replace(handed_claims(decisions, ids[i], *claims), item=batch.offset + i + 1)
         for i, claims in batch.facts.items()
         if i not in repeated
     ]
@@ -123,15 +122,15 @@ def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
 
 
 def _repeated_drafts(ctx: Context, batch: _Batch) -> set[int]:
-    """Return the places of drafts with facts whose key was used before: what they say was written down then."""
+    """Return the indexes of drafts with facts whose key was used before: what they say was written down then."""
     keys = {i: key for i in batch.facts if (key := batch.drafts[i].key) is not None}
     used = set(ctx.store.ids_of_keys(batch.namespace, list(keys.values()))) if keys else set()
-    places = set()
+    indexes = set()
     for i, key in keys.items():
         if key in used:
-            places.add(i)
+            indexes.add(i)
         used.add(key)
-    return places
+    return indexes
 
 
 def redacted_in(claims: Iterable[GivenClaim]) -> list[str]:
@@ -165,9 +164,9 @@ def store_drafts(
     vectors: Sequence[Vector | None],
     *,
     merge: bool,
-    besides: str = "",
-    before: int = 0,
-    of: int = 1,
+    ignored_id: str = "",
+    offset: int = 0,
+    total: int = 1,
 ) -> list[str]:
     """Decide what becomes of drafts: known ones are shown again, new ones are stored; return the memory of each.
 
@@ -177,21 +176,21 @@ def store_drafts(
         drafts: What is stored.
         vectors: Of each draft, where it has one.
         merge: Whether known words take over labels, and a known key with another text is refused.
-        besides: A memory whose words do not count as known.
-        before: How many items of a list came before the drafts, for errors.
-        of: How many items the list has.
+        ignored_id: A memory whose words do not count as known.
+        offset: How many items of a list came before the drafts, for errors.
+        total: How many items the list has.
 
     Raises:
         InvalidInput: A key was used for another text.
         MemoryErased: A key is one of a memory that was erased.
     """
-    by_key, by_words, near = _find_known(ctx, drafts, vectors, decisions.namespace, besides)
+    by_key, by_words, near = _find_known(ctx, drafts, vectors, decisions.namespace, ignored_id)
     existing = {**by_key, **by_words}
     _admit(ctx, decisions, existing.values())
     if merge:
         texts = {str(drafts[i].key): decisions.records[known].content.text for i, known in by_key.items()}
-        check_keys(drafts, texts, before, of)
-        refuse_erased(ctx, decisions.namespace, drafts, before, of)
+        check_keys(drafts, texts, offset, total)
+        refuse_erased(ctx, decisions.namespace, drafts, offset, total)
     for identity in existing.values():
         _show_again(decisions, identity)
     duplicates = _duplicates(drafts, existing)
@@ -206,7 +205,7 @@ def store_drafts(
     stand = [ids[duplicates.get(i, i)] for i in range(len(drafts))]
     if merge:
         own = {(ids[i], draft.key) for i, draft in fresh.items()}
-        _keep_keys(decisions, drafts, stand, own | {(i, drafts[place].key) for place, i in by_key.items()})
+        _keep_keys(decisions, drafts, stand, own | {(identity, drafts[i].key) for i, identity in by_key.items()})
     return stand
 
 
@@ -219,23 +218,23 @@ def _keep_keys(
             decisions.add_key(identity, draft.key)
 
 
-def check_keys(drafts: Sequence[Draft], known: Mapping[str, str], before: int = 0, of: int = 1) -> None:
+def check_keys(drafts: Sequence[Draft], known: Mapping[str, str], offset: int = 0, total: int = 1) -> None:
     """Check that each key stands for one text; case and white space do not count.
 
     Args:
         drafts: What is to be remembered.
         known: The texts that were remembered with keys.
-        before: How many items of a list came before the drafts, for errors.
-        of: How many items the list has.
+        offset: How many items of a list came before the drafts, for errors.
+        total: How many items the list has.
 
     Raises:
         InvalidInput: A key is one of another text, of a memory or of an earlier draft.
     """
     texts = dict(known)
-    for position, draft in enumerate(drafts, before + 1):
+    for position, draft in enumerate(drafts, offset + 1):
         if draft.key is None or is_same_text(texts.setdefault(draft.key, draft.text), draft.text):
             continue
-        where = f"Item {position}: " if of > 1 else ""
+        where = f"Item {position}: " if total > 1 else ""
         raise InvalidInput(
             f"{where}The idempotency key {draft.key!r} was used for another text.",
             remedy="Use a key of its own for each text.",
@@ -244,8 +243,8 @@ def check_keys(drafts: Sequence[Draft], known: Mapping[str, str], before: int = 
 
 def _check_all_keys(ctx: Context, drafts: Sequence[Draft], namespace: str) -> None:
     """Check the keys of a list of several transactions before the first of them."""
-    check_keys(drafts, _texts_of_keys(ctx, drafts, namespace), of=len(drafts))
-    refuse_erased(ctx, namespace, drafts, of=len(drafts))
+    check_keys(drafts, _texts_of_keys(ctx, drafts, namespace), total=len(drafts))
+    refuse_erased(ctx, namespace, drafts, total=len(drafts))
 
 
 def _texts_of_keys(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Repairing what a whole check finds: rows as the journal says, derived data anew, texts from an undamaged copy."""
+"""Repairing what a whole check finds: rows as the journal says, derived data again, texts from an undamaged copy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from perdure.records.store_results import RepairResult
 REPAIR: Final = "repair"
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
 _DERIVED: Final = {"rule", "schema", "words", "codes", "space", "recall", "unreadable"}
-_REBUILT: Final = "Search indexes and counts are made anew from the rows; triggers that are not Perdure's are dropped."
+_REBUILT: Final = "Search indexes and counts are made again from the rows; triggers that are not Perdure's are dropped."
 _LOST_LINES: Final = (("lines",), ("short_journals",), ("missing_operations",))
 _JOURNAL: Final = {"lines_without_operation", "short_journals", "missing_operations"}
 """Rules between the tables whose breach says that lines or operations were lost."""
@@ -107,7 +107,7 @@ def check_nothing_lost(operation: str, changes: Sequence[Change]) -> None:
     if lost := next((change.id for change in changes if change.because == REMOVED), None):
         raise InvalidInput(
             f"The repair {operation} cannot be undone: it removed {lost}, whose words are lost.",
-            remedy="Restore a backup that has them beside the store, and remember them anew.",
+            remedy="Restore a backup that has them beside the store, and remember them again.",
         )
 
 
@@ -141,7 +141,7 @@ def _kind(value: Any) -> type:
 
 
 def _repairs(plans: Sequence[Plan], *, derived: bool) -> tuple[str, ...]:
-    """Return what some plans repair, one sentence for each memory, and what is made anew beside them."""
+    """Return what some plans repair, one sentence for each memory, and what is made again beside them."""
     return (*(text for plan in plans for text in _describe_repairs(plan)), *([_REBUILT] if derived else ()))
 
 
@@ -270,7 +270,7 @@ def _describe_changes(changes: Sequence[Change]) -> str:
     named = f" ({', '.join(columns)})" if columns else ""
     parts = [f"{_count_rows(restored)} restored{named}"] if restored else []
     parts += [f"{_count_rows(deleted)} deleted"] if deleted else []
-    next_step = " Run `perdure reembed`, which makes the vector anew." if deleted[Target.VECTOR.value] else ""
+    next_step = " Run `perdure reembed`, which makes the vector again." if deleted[Target.VECTOR.value] else ""
     return f"{', '.join(parts)}.{next_step}"
 
 

@@ -94,7 +94,7 @@ class Store(Protocol):
         """Why nothing can be written now: also where the last write of this process failed for want of space."""
 
     def health(self) -> StoreHealth:
-        """Ask the store anew whether it answers, which schema it has and whether it can be written.
+        """Ask the store again whether it answers, which schema it has and whether it can be written.
 
         Raises:
             StoreUnavailable, StoreTooOld, StoreTooNew: It cannot be used now.
@@ -298,7 +298,7 @@ class Store(Protocol):
         """Return what the store takes on disk; all of it may be looked at."""
 
     def compact(self) -> tuple[str, ...]:
-        """Write the store anew without its gaps, as far as it can itself, and return what to know besides.
+        """Rewrite the store without its gaps, as far as it can itself, and return what to know besides.
 
         Raises:
             StoreReadOnly, StoreBusy, DiskFull: Nothing was done.
@@ -324,7 +324,7 @@ class Store(Protocol):
         """
 
     def rebuild(self, *, keep_texts: bool) -> None:
-        """Make anew what is derived from rows: search indexes, counts; drop triggers that are not ours.
+        """Rebuild what is derived from rows: search indexes, counts; drop triggers that are not ours.
 
         Texts and vectors without a memory are dropped, unless they are to be kept for memories that are restored.
         """
@@ -356,10 +356,7 @@ class Store(Protocol):
         """Return the journal's lines about a memory, oldest first."""
 
     def trim_journal(self, namespace: str, until: Instant, after: str) -> TrimmedPage:
-        """Take the images out of the next operations before an instant, in one transaction; ``after`` is the last seen.
-
-        What is damaged is left as it is. An operation that was trimmed before stays as it is.
-        """
+        """Take the images out of the next undamaged operations before an instant; ``after`` is the last one seen."""
 
     def journal_bytes(self, namespace: str) -> int:
         """Return how many characters the lines of a journal have; all of them are read."""

@@ -45,23 +45,23 @@ def erased_keys(ctx: Context, namespace: str, keys: Collection[str]) -> set[str]
     return {digests[d.name] for d in ctx.store.documents.strict.find_named(namespace, Shelf.ERASED, sorted(digests))}
 
 
-def refuse_erased(ctx: Context, namespace: str, drafts: Sequence[Draft], before: int = 0, of: int = 1) -> None:
+def refuse_erased(ctx: Context, namespace: str, drafts: Sequence[Draft], offset: int = 0, total: int = 1) -> None:
     """Refuse drafts whose key stands for what was erased: a client's retry must not bring it back.
 
     Args:
         ctx: The store.
         namespace: Where.
         drafts: What is to be stored.
-        before: How many items of a list came before the drafts, for errors.
-        of: How many items the list has.
+        offset: How many items of a list came before the drafts, for errors.
+        total: How many items the list has.
 
     Raises:
         MemoryErased: One has such a key.
     """
     gone = erased_keys(ctx, namespace, {str(draft.key) for draft in drafts if draft.key})
-    for position, draft in enumerate(drafts, before + 1):
+    for position, draft in enumerate(drafts, offset + 1):
         if draft.key in gone:
-            where = f"Item {position}: " if of > 1 else ""
+            where = f"Item {position}: " if total > 1 else ""
             raise MemoryErased(
                 f"{where}What was stored under the idempotency key {draft.key!r} was erased for good.",
                 remedy="Do not try it again; what is to be stored nevertheless needs a key of its own.",

@@ -43,7 +43,7 @@ def update(
         decisions = begin(ctx, record.namespace, ctx.clock())
         decisions.admit([record])
         vectors = make_vectors(ctx, [draft])
-        (stands,) = store_drafts(ctx, decisions, [draft], vectors, merge=True, besides="" if same else record.id)
+        (stands,) = store_drafts(ctx, decisions, [draft], vectors, merge=True, ignored_id="" if same else record.id)
         old = [] if stands == record.id else [record]
         kept = tuple(dict.fromkeys(keeps)) if old else ()
         for one in old:

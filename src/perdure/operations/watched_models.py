@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal
 
-from perdure.operations.ports import Context, Embedder, Model
+from perdure.operations.ports import Context, Model, PackedEmbedder
 from perdure.records.vector import Space, Vector
 
 Watch = Callable[[str, int], AbstractContextManager[object]]
@@ -16,7 +16,7 @@ Watch = Callable[[str, int], AbstractContextManager[object]]
 class WatchedEmbedder:
     """An embedder whose calls are watched."""
 
-    def __init__(self, inner: Embedder, watch: Watch) -> None:
+    def __init__(self, inner: PackedEmbedder, watch: Watch) -> None:
         self.inner, self._watch = inner, watch
 
     def __getattr__(self, name: str) -> Any:

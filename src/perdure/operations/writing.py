@@ -16,7 +16,7 @@ ATTEMPTS: Final = 24
 
 
 def retry(attempt: Callable[[], T]) -> T:
-    """Read, decide and apply anew while other processes keep changing what was read."""
+    """Read, decide and apply again while other processes keep changing what was read."""
     for _ in range(ATTEMPTS - 1):
         try:
             return attempt()

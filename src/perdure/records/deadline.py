@@ -41,7 +41,7 @@ class within:  # noqa: N801  # a context manager, named as what it does
         self._token: Token[_Deadline | None] | None = None
 
     def __enter__(self) -> None:
-        """Begin."""
+        """Set the deadline that ends first."""
         if self._seconds:
             outer, inner = _CURRENT.get(), _Deadline(self._seconds, monotonic() + self._seconds, self._waits)
             if outer is not None:
@@ -51,7 +51,7 @@ class within:  # noqa: N801  # a context manager, named as what it does
             self._token = _CURRENT.set(inner)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """End."""
+        """Restore the deadline around it."""
         if self._token is not None:
             _CURRENT.reset(self._token)
 
@@ -65,14 +65,14 @@ class until_half:  # noqa: N801  # a context manager, named as what it does
         self._token: Token[_Deadline | None] | None = None
 
     def __enter__(self) -> None:
-        """Begin."""
+        """Set the earlier deadline, if there is one to halve."""
         outer = _CURRENT.get()
         if outer is not None:
             half = outer.seconds / 2
             self._token = _CURRENT.set(_Deadline(half, outer.until - half, outer.waits, outer.written))
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """End."""
+        """Restore the deadline around it."""
         if self._token is not None:
             _CURRENT.reset(self._token)
 

@@ -266,14 +266,14 @@ LIFE = (
     *("importance", "confidence", "retention", "value", "tiers", "archive"),
     *("strength", "strength_session", "strength_long_term", "compression", "knowledge", "fading"),
 )
-"""The sections that decide when a memory moves: where they change, due instants are computed anew."""
+"""The sections that decide when a memory moves: where they change, due instants are computed again."""
 
 
 _versions: Final[list[tuple[Policy, str]]] = []  # asked for lately; hashing a policy takes longer than looking
 
 
 def _version(policy: Policy) -> str:
-    """Every recall writes it down, and making it takes twice as long as counting the recall."""
+    """Return the policy's digest, cached: every recall writes it."""
     if found := [version for known, version in _versions if known is policy]:
         return found[0]
     values = policy.to_dict()

@@ -224,7 +224,7 @@ class UpkeepPolicy:
         3650,
     )
     compact_share: float = store_key(
-        0.25, "Maintenance writes a file anew where that gives this share of it back; 1 for never.", 0.05, 1
+        0.25, "Maintenance rewrites a file where that gives this share of it back; 1 for never.", 0.05, 1
     )
     index_above: int = store_key(
         20_000,

@@ -198,7 +198,7 @@ class Ingested(Written):
 
 @dataclass(frozen=True, slots=True)
 class Reembedded(Written):
-    """What was embedded anew."""
+    """What was embedded again."""
 
     embedded: int  # memories that were given a vector
     space: str  # the space in which searches go on

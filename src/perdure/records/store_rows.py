@@ -161,7 +161,7 @@ Unwritable = Literal["", "read-only", "full", "gone"]  # why a store takes no wr
 
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
-    """What a store says of itself when it is asked anew."""
+    """What a store says of itself when it is asked again."""
 
     schema: int  # number of its schema
     writable: bool  # as far as can be said without writing

@@ -1,4 +1,4 @@
-"""Where two texts say otherwise of one thing: another number beside the same word, or "never" against a deed.
+"""Where two texts contradict each other: different numbers beside the same word, or one denies what the other states.
 
 Nothing here decides which of them holds. Words are compared by their first letters, so that endings do not matter in
 any language whose words are written apart; digits are digits everywhere.

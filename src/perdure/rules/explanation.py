@@ -87,10 +87,11 @@ def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now
     days = columns.days_since_anchor(now)
     _, lag = confidence_curve(columns, policy)
     given_back = float(importance_curve(columns, policy).stability_share()[0])
+    accesses = "access" if state.access_count == 1 else "accesses"
     age, truth_age = float(days[0]), max(0.0, float(days[0] + lag[0]))
     return {
         "importance": f"{memory.importance:.3f}: base {state.importance:.3f}, {age:.1f} days since the last access or "
-        f"creation, {state.access_count} accesses, half-life {policy.importance.half_life_days:g} days "
+        f"creation, {state.access_count} {accesses}, half-life {policy.importance.half_life_days:g} days "
         f"before accesses lengthen it, floor {policy.importance.floor:g}, {given_back:.3f} of the loss given back for "
         f"accesses; each recall adds {policy.importance.on_access:g} to the base",
         "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading(state, policy)}, "

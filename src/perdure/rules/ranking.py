@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Final, overload
 
@@ -65,7 +65,7 @@ class Ranking(Sequence[Ranked]):
         return len(self.ids)
 
     def __iter__(self) -> Iterator[Ranked]:
-        """Yield all entries; one by one they would cost thrice as much."""
+        """Yield all entries; one by one they would cost three times as much."""
         names = list(self.parts)
         columns = zip(*(values.tolist() for values in self.parts.values()), strict=True) if names else [()] * len(self)
         numbers = zip(self.scores.tolist(), self.cosines.tolist(), self.relevance.tolist(), strict=True)
@@ -138,7 +138,8 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
     )
     tells = 1.0 - policy.asking * (asks & speakers.passing(has_name))
     parts = {"semantic": dense * tells, "keyword": lexical * tells}
-    parts |= {name: getattr(policy, name) * values for name, values in context.items()}
+    weights = {"neighbour": policy.neighbour, "session": policy.session, "named": policy.named}
+    parts |= {name: weights[name] * values for name, values in context.items()}
     if periods := periods_in(query.text, asked_at):
         days = np.array(columns.said_at) / DAY_MS
         parts["dated"] = policy.dated * dated_parts(days, [(p.start / DAY_MS, p.end / DAY_MS) for p in periods])
@@ -209,15 +210,16 @@ class _Speakers:
 
 
 _hit: Final = maker_of(Hit)
+_RANKED: Final = frozenset(("memory", "score", "parts", "cosine", "relevance"))
+_UNMARKED: Final = {field.name: field.default for field in fields(Hit) if field.name not in _RANKED}
+"""What is said of a hit only after it was ranked."""
 
 
 def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit:
     """Return a hit: relevance plus the small, bounded part of importance and confidence."""
     extra = policy.signals * (memory.importance + memory.confidence) / 2.0
     parts = {**entry.parts, "signals": extra} if extra else dict(entry.parts)
-    return _hit(
-        memory, sum(parts.values()), parts, entry.cosine, entry.relevance, "", (), None, (), (), (), (), (), (), ""
-    )
+    return _hit(memory, sum(parts.values()), parts, entry.cosine, entry.relevance, **_UNMARKED)
 
 
 def diversify(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
@@ -13,6 +14,7 @@ from perdure.records.access import Role
 from perdure.records.damage import WHOLE, CheckScope
 from perdure.records.errors import BUG, REPAIR, InvalidInput, NotAllowed, PerdureError, StoreDamaged, shown_value
 from perdure.records.instant import to_instant
+from perdure.records.outcome import Outcome, Written
 from perdure.rules.validation.values import checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb, lazy_modules
 
@@ -72,7 +74,7 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
         TypeError: There is no such argument, or one is missing.
     """
     refuse_foreign(verb, kwargs)
-    arguments = {**_from_policy(verb, memory), **_bound(verb, memory, args, kwargs)}
+    arguments = {**_from_policy(verb, memory), **bound_arguments(verb, memory, args, kwargs)}
     parameters = [parameter for parameter in verb.parameters if parameter.name in arguments]
     check_values(parameters, arguments)
     for parameter in parameters:
@@ -84,14 +86,22 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
     return arguments
 
 
-def _bound(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call by name; inspect takes ten times as long, and is asked only what is wrong."""
+def bound_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call by name; inspect takes ten times as long, and is asked only what is wrong.
+
+    Raises:
+        TypeError: There is no such argument, or one is missing.
+    """
     named = dict(zip(verb.positional, args, strict=False))
     arguments = {**named, **kwargs}
     fits = len(args) <= len(verb.positional) and len(arguments) == len(named) + len(kwargs)
     if fits and arguments.keys() <= verb.names and verb.required <= arguments.keys():
         return arguments
-    return dict(list(verb.signature.bind(memory, *args, **kwargs).arguments.items())[1:])
+    try:
+        return dict(list(verb.signature.bind(memory, *args, **kwargs).arguments.items())[1:])
+    except TypeError as error:
+        said = re.sub(r"^missing a required( [a-z-]+)? argument:", "is missing the argument", str(error))
+        raise TypeError(f"{verb.name}() {said if said.startswith(('is ', 'got ')) else f'got {said}'}.") from None
 
 
 def refuse_foreign(verb: Verb, names: Iterable[str]) -> None:
@@ -153,10 +163,27 @@ def checked_value(parameter: Parameter, value: Any) -> Any:
     Raises:
         InvalidInput: It is of another type, out of range, or no choice.
     """
-    if (value is None and parameter.optional) or (parameter.records and is_dataclass(value)):
+    if value is None and parameter.optional:
+        return value
+    if parameter.records and parameter.param.refers == "operation" and isinstance(value, Outcome | Written):
+        return _operation_of(parameter, value)
+    if parameter.records and parameter.param.refers is None and is_dataclass(value):
         return value
     found = _BY_KIND[parameter.kind](parameter, value)
     return found if parameter.param.check is None else parameter.param.check(found)
+
+
+def _operation_of(parameter: Parameter, result: Outcome | Written) -> str:
+    """Return the one operation of a result that says what it wrote."""
+    made = result.operations if isinstance(result, Written) else (result.operation,)
+    if len(made) > 1:
+        remedy = "Pass their ids one after another, the last first."
+        raise InvalidInput(f"{parameter.name} is a {type(result).__name__} of {len(made)} operations.", remedy=remedy)
+    if not made or made[0] is None:
+        raise InvalidInput(
+            f"{parameter.name} is a {type(result).__name__} that changed nothing.", remedy="Ask its `changed` first."
+        )
+    return made[0]
 
 
 def _text(parameter: Parameter, value: Any) -> str:

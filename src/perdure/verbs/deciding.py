@@ -140,13 +140,13 @@ class DecidingVerbs:
             Param("Add the amount, increase by this share, or set this value."),
         ] = "additive",
         boost_amount: Annotated[float, Param("The amount.", ge=0.0, le=1.0, key="importance.boost")] = 0.1,
-        update_access: Annotated[bool, Param("Update last_accessed timestamp")] = True,
+        update_access: Annotated[bool, Param("Count this as an access.")] = True,
     ) -> ReinforceResult:
         """Raise the importance of memories, and with it their strength and stability.
 
-        The boost is added to current importance, with diminishing returns and a daily cap (policy keys), and decay
-        goes on from there: anew if the access is updated. It stays within ``importance.maximum``, which never lowers a
-        value; ``set_value`` may lower it. An archived memory is listed in ``not_found`` and does not change.
+        The boost is added to current importance, with diminishing returns and a daily cap (policy keys). With
+        ``update_access`` decay restarts now. Importance is capped at ``importance.maximum``; a higher value stays,
+        unless ``set_value`` lowers it. An archived memory is listed in ``not_found`` and does not change.
         """
         boost = reinforcement.boost_of(boost_type, boost_amount)
         return reinforce.reinforce(self._context, memory_ids, boost, update_access=update_access)
@@ -155,7 +155,7 @@ class DecidingVerbs:
     def strengthen(
         self, memory_ids: Identities, amount: Annotated[float, Param("Amount of energy to add.", ge=0, le=100)] = 1.0
     ) -> StrengthenResult:
-        """Raise the strength of memories by hand; their importance does not change.
+        """Raise the strength of memories by hand; importance stays.
 
         One call adds at most ``strength.max_step`` to strength; the more energy, the longer it lasts.
         """
@@ -165,9 +165,10 @@ class DecidingVerbs:
     def weaken(
         self, memory_ids: Identities, amount: Annotated[float, Param("Amount of energy to remove.", ge=0, le=100)] = 1.0
     ) -> WeakenResult:
-        """Lower the strength of memories by hand; their importance does not change.
+        """Lower the strength of memories by hand; importance stays.
 
-        One call removes at most ``max_decay_per_cycle`` x ``manual_multiplier``, and never goes below the baseline.
+        One call removes at most ``max_decay_per_cycle`` x ``manual_multiplier`` (the scope's ``strength`` section),
+        never below the baseline.
         """
         return reinforce.weaken(self._context, memory_ids, amount)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Unpack
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Unpack, cast
 
 from perdure.records.errors import NotFound
 from perdure.verbs.declaration import Param, lazy_modules, role_to_undo, verb
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from perdure.operations.ports import Context
     from perdure.records.explanation import Explanation
     from perdure.records.memory import MemoryItem
+    from perdure.records.outcome import Outcome, Written
     from perdure.records.recall import Absence, Recall
     from perdure.records.report import Alert, Digest, Entry, Operation, Stats
     from perdure.records.store_results import UndoResult
@@ -284,7 +285,10 @@ class RecallingVerbs:
         "written, if a memory has changed since. Undoing a remember removes what it stored.",
     )
     def undo(
-        self, operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")]
+        self,
+        operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")]
+        | Outcome
+        | Written,
     ) -> UndoResult:
         """Undo an operation, or the ``last`` one. Refused, with a list, if a memory has changed since.
 
@@ -292,5 +296,11 @@ class RecallingVerbs:
         tells the first words of what was changed.
 
         A token takes back what it could have made: a sweep needs a curator's. ``last`` is the last of these.
+
+        Raises:
+            ConflictError: A memory has changed since; nothing was undone.
+            InvalidInput: The result given has no operation, or several.
+            NotFound: There is no such operation.
+            OlderThanHorizon: The journal no longer has its lines.
         """
-        return journal.undo(self._context, operation_id, role_to_undo)
+        return journal.undo(self._context, cast("str", operation_id), role_to_undo)  # the check took it from a result

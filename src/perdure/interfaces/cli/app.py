@@ -118,7 +118,7 @@ class Commands(TyperGroup):
                 _report_error(typer.Abort(), as_json=as_json)
         except Exception as error:  # noqa: BLE001  # the outermost place: every error is printed in the asked form
             exit_code = _report_error(error, as_json=as_json)
-        GIVEN.set((None, None))  # who calls the command line as a function may print commands of its own
+        GIVEN.set({})  # who calls the command line as a function may print commands of its own
         if standalone_mode:
             _end_process(exit_code)
         return exit_code

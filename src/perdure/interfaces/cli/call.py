@@ -148,7 +148,12 @@ class Call:
 
         bound = {**verb.defaults, **arguments}
         with unlimited():  # the call is done, and what it did is shown
-            facts = {"store": self.shown_store, "namespaces": memory.namespaces(), "no_facts": memory.no_facts, **more}
+            facts = {
+                "store": self.shown_store,
+                "namespaces": memory.namespaces(),
+                "no_facts": memory.facts_hint,
+                **more,
+            }
             facts["says"] = partial(_content, memory)
             draw(terminal(), view_of(result, Request(verb.name, bound, facts)))
 

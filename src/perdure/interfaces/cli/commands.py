@@ -92,7 +92,8 @@ def call_of(context: typer.Context, after: dict[str, Any]) -> Call:
     options = {name: before.get(name) if value is None else value for name, value in after.items()}
     store = options["store"] if options["store"] is not None else os.environ.get("PERDURE_STORE") or None
     namespace = resolve_namespace(options["namespace"])
-    GIVEN.set((namespace, options["store"] and without_password(options["store"])))
+    shown = options["store"] and without_password(options["store"])
+    GIVEN.set({"-n": namespace, "--store": shown, "--policy": options["policy"]})
     return Call(store, options["policy"], namespace, bool(options["as_json"]), options.get("timeout"))
 
 

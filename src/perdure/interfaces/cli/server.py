@@ -291,7 +291,7 @@ def watch(
 ) -> Exit:
     """Show what happens to the store as it happens: operations, what needs attention, what is due.
 
-    In a terminal one picture is drawn anew; elsewhere, and with --json, each operation is a line. Ctrl-C ends it, with
+    In a terminal one picture is drawn again; elsewhere, and with --json, each operation is a line. Ctrl-C ends it, with
     exit code 0.
     """
     with stopping() as stopped, call.memory(lasting=not once) as memory, _screen(once=once or call.as_json) as screen:

@@ -203,9 +203,10 @@ def trust(
     listed: Annotated[bool, typer.Option("--list", help="List the trusted files.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Stop trusting the file.")] = False,
 ) -> None:
-    """Let a policy file of a working folder count: what it hides, ages or limits, its endpoints, files and safeguards.
+    """Trust a working folder's policy file, so that all of its keys apply.
 
-    Read the file first. Trust covers its present content and the files that it names; a changed file is not trusted.
+    Read the file first: it decides what is hidden, and names endpoints and files. Trust covers its present content and
+    the files that it names; a changed file is not trusted.
     """
     if listed and (file is not None or revoke):
         raise InvalidInput("--list cannot be combined with a file or --revoke.", remedy="Use one at a time.")
@@ -239,7 +240,7 @@ def project(
 def _show_project(call: Call, folder: Path, *, is_new: bool) -> None:
     place = project_namespace(None)
     data = {"folder": str(folder), "namespace": place, "chosen": place != name_of_folder(folder)}
-    end = " Running servers and sessions take it up when they start anew." if is_new else ""
+    end = " Running servers and sessions take it up when they restart." if is_new else ""
     call.answer(data, Line((Foreign(str(folder)), " stands for the namespace ", Foreign(place), f".{end}")))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Literal, cast
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -71,7 +72,8 @@ def run(
 def _play(out: Path, address: str, embedder: str | None, show: Console) -> Path:
     started = time.perf_counter()
     clock = SimulatedClock(sessions()[0].began)
-    with compose.open(address, policy={}, clock=clock, embedder=embedder) as memory:
+    name = cast("Literal['local', 'none', 'endpoint'] | None", embedder)  # another name is refused there
+    with compose.open(address, policy={}, clock=clock, embedder=name) as memory:
         _check_empty(memory)
         show.rule("Perdure: five months of one conversation, on a simulated clock")
         life = live(memory, clock, budget=BUDGET)
@@ -209,7 +211,7 @@ def _show_undo(show: Console, memory: Memory) -> None:
     wrong: FactClaim = {"subject": day.name, "predicate": day.predicate, "value": "Friday"}
     updated = memory.update(day.sources[-1][0], "Deploy day is Friday at 10:00.", [wrong])
     _deploy_lines(show, memory, day.subject, "An agent misheard and updated it; now they say")
-    memory.undo(str(updated.operation))
+    memory.undo(updated)
     _deploy_lines(show, memory, day.subject, "After undo they say")
     forecast = memory.forecast(365 * 3, namespace=NAMESPACE)
     archived = [m for m in forecast.moved if m.move.endswith("archived")]

@@ -75,7 +75,7 @@ def _files_in(folder: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class ConversationFiles:
-    """The messages of files, which are read anew whenever they are walked through: they are not in memory at once."""
+    """The messages of files, which are read again whenever they are walked through: they are not in memory at once."""
 
     paths: Sequence[str]  # as ``find_files`` returns them
     format: str = Format.AUTO  # one of ``Format``

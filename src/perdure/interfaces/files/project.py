@@ -58,11 +58,12 @@ def project_folder(folder: Path | None, environment: Mapping[str, str] | None = 
     return start if project else next((p for p in (start, *start.parents) if (p / ".git").exists()), start)
 
 
-GIVEN: Final[ContextVar[tuple[str | None, str | None]]] = ContextVar("GIVEN", default=(None, None))
-"""What the command at hand was given with ``--namespace`` and ``--store``: commands that it prints name it too."""
-_ANYWHERE: Final = frozenset(
-    ("reembed", "migrate", "token", "trust", "project", "namespaces")
-)  # they take no namespace to act in
+GIVEN: Final[ContextVar[dict[str, str | None]]] = ContextVar("GIVEN", default={})  # noqa: B039  # never written to
+"""The options by which the command at hand was told where to act: commands that it prints name them too."""
+_UNUSED: Final = {
+    **dict.fromkeys(("reembed", "migrate", "token", "project", "namespaces"), "-n"),  # they act in no namespace
+    **dict.fromkeys(("policy", "trust"), "--policy"),  # what is said about a faulty file must not read it
+}
 _COMMAND: Final = re.compile(r"(?<=`)perdure [^`\n]+(?=`)|(?<=')perdure [^'\n]+(?=')|(?<=: )perdure [^\n]+$")
 
 
@@ -72,13 +73,11 @@ def resolve_namespace(namespace: str | None) -> str | None:
 
 
 def with_given(command: str) -> str:
-    """Return a command to print, with the namespace and the store that the command at hand was given."""
-    (namespace, store), words = GIVEN.get(), command.split()
-    if namespace is not None and not _ANYWHERE.intersection(words[1:2]) and not {"-n", "--namespace"} & set(words):
-        command += f" -n {shlex.quote(terminal_line(namespace))}"
-    if store is not None and "--store" not in words:
-        command += f" --store {shlex.quote(terminal_line(store))}"
-    return command
+    """Return a command to print, with the namespace, the store and the policy that the command at hand was given."""
+    words = command.split()
+    taken = {*words, *map(_UNUSED.get, words[1:2]), *(["-n"] if "--namespace" in words else [])}
+    given = ((option, value) for option, value in GIVEN.get().items() if value is not None and option not in taken)
+    return " ".join([command, *(f"{option} {shlex.quote(terminal_line(value))}" for option, value in given)])
 
 
 def commands_with_given(text: str) -> str:

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from perdure.interfaces.http.problems import RequestRefused, problem_of
-from perdure.interfaces.http.sessions import MACHINES, Sessions, own_path, page_session_of
+from perdure.interfaces.http.sessions import TOKEN_ONLY_PATHS, Sessions, own_path, page_session_of
 from perdure.interfaces.http.shared import TRIES_SECONDS, Shared
 from perdure.records.access import Grant, Login
 from perdure.records.deadline import impatient, within
@@ -259,7 +259,7 @@ class Access:
 
 def _is_person(scope: Scope) -> bool:
     accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
-    return b"text/html" in accepts and not own_path(scope).startswith(MACHINES)
+    return b"text/html" in accepts and not own_path(scope).startswith(TOKEN_ONLY_PATHS)
 
 
 def is_anonymous(path: str) -> bool:

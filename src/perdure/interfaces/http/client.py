@@ -18,7 +18,7 @@ from perdure.memory import Memory
 from perdure.records.errors import DeadlineExceeded, InvalidInput, StoreClosed, StoreUnavailable
 from perdure.records.json_record import as_json
 from perdure.rules.validation.values import checked_json, checked_seconds
-from perdure.verbs.checks import check_values
+from perdure.verbs.checks import bound_arguments, check_values
 from perdure.verbs.declaration import VERBS, Verb
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def _remote_method(verb: Verb) -> Callable[..., Any]:
 
     @functools.wraps(verb.method)
     def call(self: RemoteMemory, *args: Any, **kwargs: Any) -> Any:
-        bound = dict(list(verb.signature.bind(self, *args, **kwargs).arguments.items())[1:])
+        bound = bound_arguments(verb, self, args, kwargs)
         progress = bound.pop("progress", None)
         check_values((p for p in verb.parameters if p.name in bound), bound)
         given = {name: value for name, value in bound.items() if value is not None}

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
 
 COOKIE: Final = "perdure_session"
-MACHINES: Final = ("/v1", "/mcp", "/metrics")  # paths that take a token alone: a browser sends its cookie unasked
+TOKEN_ONLY_PATHS: Final = (
+    "/v1",
+    "/mcp",
+    "/metrics",
+)  # paths that take a token alone: a browser sends its cookie unasked
 
 
 class Sessions:
-    """Names sessions in which nobody has logged in, and begins those of who has. Thread-safe but for what is awaited.
+    """Creates anonymous browser sessions and turns them into logged-in ones. Thread-safe but for what is awaited.
 
     Who has logged in is in the store (operations/tokens.py), and in the process where the store takes no writes.
     """
@@ -57,7 +61,7 @@ class Sessions:
 
 
 def form_token(session: str) -> str:
-    """Return what each form of a session carries: only who has the cookie can make it, also after a restart."""
+    """Return the CSRF token of a session's forms: only who has the cookie can make it, also after a restart."""
     return hmac.new(session.encode(), b"form", sha256).hexdigest()
 
 
@@ -69,7 +73,7 @@ def own_path(scope: Scope) -> str:
 
 def page_session_of(scope: Scope) -> str:
     """Return the session of a request for a page; empty if none: a browser sends its cookie unasked elsewhere, too."""
-    return "" if own_path(scope).startswith(MACHINES) else session_of(scope)
+    return "" if own_path(scope).startswith(TOKEN_ONLY_PATHS) else session_of(scope)
 
 
 def session_of(scope: Scope) -> str:

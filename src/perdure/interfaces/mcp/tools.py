@@ -77,7 +77,7 @@ def call_tool(
     note(result)
     data = answer_data(verb, result, arguments)
     bound = {**verb.defaults, **arguments}
-    text = render_text(view_of(result, Request(verb.name, bound, {"no_facts": memory.no_facts})))
+    text = render_text(view_of(result, Request(verb.name, bound, {"no_facts": memory.facts_hint})))
     return answer(data, text)
 
 

@@ -141,7 +141,7 @@ def _instead(request: PageRequest, item: MemoryItem) -> tuple[MemoryItem, Memory
 
 
 def _outdated(request: PageRequest, item: MemoryItem, action: MemoryAction, words: str, why: str) -> Answer:
-    """Return the form anew, with what was typed, because it was made from what is no longer so."""
+    """Return the form again, with what was typed, because it was made from what is no longer so."""
     values = {**_values(request, item, action, words), "notice": f"{why} Nothing was changed."}
     return HtmlPage("change", action.label, values, 409, ConflictError.__name__)
 

@@ -43,7 +43,7 @@ def facts(request: PageRequest) -> Answer:
         "entities": request.memory.entities(namespace, limit=_ENTITIES),
         "conflicts": conflicts(found),
         "found": found,
-        "hint": "" if found else request.memory.no_facts,
+        "hint": "" if found else request.memory.facts_hint,
     }
     return HtmlPage("facts", "Facts", values)
 

@@ -52,7 +52,7 @@ class News:
 class _Caller:
     key: str  # names the token; empty where there are none
     run: Runner
-    asked_again: Callable[[], Awaitable[object]] | None  # finds out anew who asks; None for nobody
+    asked_again: Callable[[], Awaitable[object]] | None  # finds out again who asks; None for nobody
 
 
 class Live:

@@ -21,7 +21,7 @@ from perdure.records.errors import PerdureError
 from perdure.records.report import Alert, Size, Stats
 from perdure.rules.alerts import find_alerts
 
-SAMPLE: Final = 400  # so many memories the figures rest on at most: the page is drawn anew whenever something happens
+SAMPLE: Final = 400  # so many memories the figures rest on at most: the page is drawn again whenever something happens
 _DIGEST_BYTES: Final = 8
 _OPERATIONS: Final = 12
 _MOST_LISTED: Final = 5

@@ -195,7 +195,7 @@ class PageRequest:
 
     @property
     def own_address(self) -> str:
-        """The address of this page anew: without what was just done."""
+        """The address of this page, without what was just done."""
         kept = {name: value for name, value in self.query.items() if name != "done"}
         return f"{self.root}{self.path}{'?' if kept else ''}{urlencode(kept)}"
 

@@ -330,7 +330,7 @@ def view_repair_result(repair: RepairResult, _: Request) -> Iterator[Block]:
 def view_compact_result(result: CompactResult, _: Request) -> Iterator[Block]:
     """Show what compacting gave back, or would give."""
     before, after = _megabytes(result.bytes_before), _megabytes(result.bytes_after)
-    sizes = f"takes {before}; written anew it would take about" if result.dry_run else f"took {before}; now it takes"
+    sizes = f"takes {before}; rewritten it would take about" if result.dry_run else f"took {before}; now it takes"
     yield Line(f"The store {sizes} {after}.", tone="strong")
     yield from (Line((Foreign(note),), item=True) for note in result.notes)
 

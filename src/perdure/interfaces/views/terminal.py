@@ -128,8 +128,7 @@ def _command(call: Command) -> str:
     verb = VERBS.get(call.verb)
     parameters = {p.name: p for p in verb.parameters} if verb else {}
     name = (verb.command if verb else "") or call.verb
-    text = " ".join(["perdure", name, *(_option(n, v, parameters.get(n)) for n, v in call.arguments)])
-    return text if "namespace" in dict(call.arguments) else with_given(text)
+    return with_given(" ".join(["perdure", name, *(_option(n, v, parameters.get(n)) for n, v in call.arguments)]))
 
 
 def _option(name: str, value: Any, parameter: Parameter | None) -> str:

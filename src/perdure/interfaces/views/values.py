@@ -18,8 +18,8 @@ MOST: Final = 20  # entries of a list that are shown; the structured result has 
 _HIGHEST_LIMIT: Final = 1000  # that the verbs take
 _BRIEF: Final = 80  # characters of a table's cell that a terminal shows
 _INSTANT: Final = re.compile(r"at|.*_(ms|seen)")
-_ENDING: Final = frozenset(("operation", "operations", "changed", "dry_run", "plans", "namespace"))
-"""Fields that ``ending`` shows, or that repeat what was asked."""
+_ENDING: Final = frozenset(("operation", "operations", "changed", "dry_run", "plans", "namespace", "memories_deleted"))
+"""Fields that ``ending`` shows, that repeat what was asked, or that never say anything."""
 _LABELS: Final = {"anew": "ended by this call", "aging": "stale", "contested": "conflicting", "avg": "mean"}
 
 

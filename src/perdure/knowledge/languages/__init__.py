@@ -1,4 +1,4 @@
-"""Languages in which messages can be read by rule: one file of words and patterns each."""
+"""Words and patterns by which messages are read: English only, and whoever imports them is bound to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-READ: Final = ("en",)  # the codes of the languages that can be read (ISO 639-1)
 _NAMED: Final = re.compile(r"<([a-z_]+\.[a-z_]+)>")
 
 
@@ -38,13 +37,13 @@ def language(code: str) -> Language:
     )
 
 
-def expression(name: str, code: str = READ[0]) -> re.Pattern[str]:
-    """Return a regular expression of a language, what it names inside filled in."""
-    known = language(code).regex
+def expression(name: str) -> re.Pattern[str]:
+    """Return a regular expression of English, what it names inside filled in."""
+    known = language("en").regex
     pattern, before = known[name], ""
     while pattern != before:
         pattern, before = _NAMED.sub(lambda found: known.get(found[1], found[0]), pattern), pattern
     return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
 
 
-WORDS: Final = language(READ[0]).words  # the lists of English words
+WORDS: Final = language("en").words  # the lists of English words

@@ -50,7 +50,7 @@ def _read(ctx: Context, namespace: str) -> Names:
 def _learned_since(
     ctx: Context, namespace: str, kept: tuple[str, Names], last: Sequence[Operation]
 ) -> list[Document] | None:
-    """Return the names that were learned since; None where they must be read anew."""
+    """Return the names that were learned since; None where they must be read again."""
     ids = [operation.id for operation in last]
     if kept[0] not in ids:
         return None
@@ -69,7 +69,7 @@ def _learned_since(
 def _name_changes(ctx: Context, namespace: str, operation: Operation) -> Iterator[tuple[Document, bool]]:
     """Yield the documents of names that an operation changed, and whether it learned them."""
     for change in ctx.store.changes(namespace, operation.id):
-        if change.trimmed and change.target is Target.DOCUMENT:  # older than the horizon: the names are read anew
+        if change.trimmed and change.target is Target.DOCUMENT:  # older than the horizon: the names are read again
             yield Document(Shelf.ENTITY, change.id, "", {}), False
             continue
         row = change.after or change.before

@@ -81,7 +81,7 @@ def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) ->
 def outdated_summaries(ctx: Context, namespace: str, summaries: Sequence[str]) -> dict[str, str]:
     """Return summary -> what stands in the place of something that it sums up and that no longer holds.
 
-    Its text was made of all that it sums up, so it is over with the first of them, until it is written anew.
+    Its text was made of all that it sums up, so it is over with the first of them, until it is rewritten.
     """
     sources: dict[str, set[str]] = {}
     for page in pages(summaries):

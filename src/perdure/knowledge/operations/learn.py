@@ -30,6 +30,7 @@ from perdure.knowledge.rules.ingest_watermark import Unread, advance, floor, nea
 from perdure.knowledge.rules.ingest_watermark import recent as last_heard
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
+from perdure.records.digests import same_words
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant
 from perdure.records.memory import UNREAD, Kind, Record, Shelf, Status, Trust
@@ -304,13 +305,9 @@ class _Learner:
         at = record.state.created_ms
         known = [k for entity in dict.fromkeys(spoken_of) for k in self.work.about(entity, None, at)]
         known = [k for k in known if self._may_touch(k, record)]
-        return find_answered_fact(_plain(record.content.text), _plain(before), known)
+        return find_answered_fact(same_words(record.content.text), same_words(before), known)
 
 
 def _new_claims(found: Sequence[Claim], more: Sequence[Claim]) -> list[Claim]:
     known = {(c.predicate, c.value.norm) for c in found}
     return [c for c in more if (c.predicate, c.value.norm) not in known]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())

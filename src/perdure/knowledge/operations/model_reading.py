@@ -47,7 +47,7 @@ class ModelReader:
         self._replies: dict[str, Mapping[str, Any] | None] = {}
 
     def start(self) -> None:
-        """Forget the replies: they are kept only for the case that an operation has to be decided anew."""
+        """Forget the replies: they are kept only for the case that an operation has to be decided again."""
         self._replies.clear()
 
     def reply(self, record: Record) -> Mapping[str, Any] | None:

@@ -127,7 +127,7 @@ _WORDS: Final = ((0.8, "sure"), (0.6, "likely"), (0.4, "perhaps"))
 """From which confidence on a word is used; below, it is doubtful."""
 _ENDS: Final = (".", "!", "?", "…")  # what ends a sentence by itself
 _AGAIN: Final = 2
-"""A summary is made anew when this many times as much was said as when it was made, or when a fact has changed."""
+"""A summary is made again when this many times as much was said as when it was made, or when a fact has changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ TABLE: Final = (
         _S.ACTIVE, _E.AGED, _S.AGING, "aging_days since validation, confirmed fewer than aging_reinforcements times"
     ),
     FactTransition(_S.AGING, _E.REINFORCED, _S.ACTIVE, "said again"),
-    FactTransition(_S.AGING, _E.VALIDATED, _S.ACTIVE, "confirmed: the truth clock starts anew"),
+    FactTransition(_S.AGING, _E.VALIDATED, _S.ACTIVE, "confirmed: the truth clock restarts"),
     FactTransition(_S.AGING, _E.UNANSWERED, _S.ARCHIVED, "unanswered_days more without an answer"),
     *(
         FactTransition(source, event, target, when)

@@ -24,7 +24,7 @@ from perdure.rules.lifecycle.signals import whole_memory_items
 
 CONSIDERED: Final = 2000
 _line_tokens: Final = lru_cache(maxsize=4096)(estimate_tokens)
-"""Most lines of a file that is written anew are as they were."""
+"""Most lines of a file that is rewritten are as they were."""
 _QUESTIONS: Final = 50
 
 

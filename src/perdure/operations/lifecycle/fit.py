@@ -125,7 +125,7 @@ class _Fit:
     held: str = ""  # why a gate stopped some of it
 
     def run(self) -> FitResult:
-        """Read, choose and write; choose anew where others were faster, or a gate stopped some of it."""
+        """Read, choose and write; choose again where others were faster, or a gate stopped some of it."""
         choice, failed = Choice({}, (), 0, 0), 0
         while True:
             if self.dry_run:  # nothing of an earlier choice was written

@@ -186,7 +186,7 @@ def _question(ctx: Context, text: str) -> Query:
 
 
 def _answers(ctx: Context, look: SearchView, query: Query, now: Instant) -> tuple[Answer, ...]:
-    """Return a canary's hits, best first, as a recall finds them; near-duplicates stay: each may answer."""
+    """Return a canary's hits, best first: ranked by search alone, without what facts add; near-duplicates stay."""
     policy, limit = ctx.policy.recall, ctx.policy.gates.canary_limit
     pool = look.search(query, Filters(), policy.for_limit(limit))
     if why_nothing_known(pool, policy):

@@ -63,7 +63,7 @@ def maintain(
     Workers may run on many machines, and their clocks may differ: a lease only keeps them from doing the same work
     twice. What makes it safe is the epoch, which every write of the sweep checks in its own transaction.
     """
-    due = due_places(ctx, ctx.clock(), anew=False)
+    due = due_places(ctx, ctx.clock(), include_tried_today=False)
     start = crc32(owner.encode()) % max(1, len(due))  # workers that start together begin at different places
     results = _Round()
     for place, policy in (*due[start:], *due[:start]):

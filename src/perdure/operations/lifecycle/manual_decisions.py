@@ -70,7 +70,7 @@ def _hide(ctx: Context, identity: str) -> Callable[[State], State]:
 def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
     """Show an archived memory again, and more of its text where a form is named.
 
-    Its ages start anew, so that the next sweep does not take it back. The facts that were hidden with it come back,
+    Its ages restart, so that the next sweep does not take it back. The facts that were hidden with it come back,
     too. Of a fact beside which another value is believed by now both are contested, and a person is asked.
     """
     text = read_record(ctx, identity).content.text
@@ -137,7 +137,7 @@ def _lengthen(identity: str, state: State, shown: FormText, now: Instant) -> Sta
 def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Outcome:
     """Move a memory to a tier by hand, and write the reason down; the rules go on from there.
 
-    Whoever moves a memory nearer, or out of the vault, wants it at hand: its ages start anew, as after a restore. One
+    Whoever moves a memory nearer, or out of the vault, wants it at hand: its ages restart, as after a restore. One
     that is moved further away keeps its ages.
     """
 

@@ -68,14 +68,14 @@ def sweep(
     return fit_after_sweep(ctx, _report(tally, dry_run=dry_run), namespace)
 
 
-def due_places(ctx: Context, now: Instant, *, anew: bool = True) -> list[tuple[str, str]]:
+def due_places(ctx: Context, now: Instant, *, include_tried_today: bool = True) -> list[tuple[str, str]]:
     """Return (namespace, policy of its last sweep) where something is due by an instant, or is held back.
 
-    ``anew``: also where something is held back that this process has tried on the same day.
+    ``include_tried_today``: also where something is held back that this process has tried on the same day.
     """
     due = dict(ctx.store.due_namespaces(now, ctx.policy.life))
     for place, _, held, _ in ctx.store.overdue_namespaces(now):
-        if held is not None and (anew or ctx.tried.get(place) != now // DAY_MS):
+        if held is not None and (include_tried_today or ctx.tried.get(place) != now // DAY_MS):
             due.setdefault(place, ctx.policy.life)
     return sorted(due.items())
 
@@ -93,12 +93,12 @@ def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
 
 
 def _sweep_namespace(one: _Sweep, policy: str, tally: _Tally) -> None:
-    """Sweep a namespace, and note that its due instants follow the policy in force; it was swept under another one."""
+    """Sweep a namespace; if the policy changed since its last sweep, record the new one."""
     one.run(tally)
     if one.dry_run:
         return
     one.ctx.tried[one.place] = one.now // DAY_MS
-    if one.anew:
+    if one.policy_changed:
         _note_policy(one, policy)
 
 
@@ -121,9 +121,9 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     moves: list[OrderedMove] = []
     for place, policy in due_places(ctx, until):
         if namespace is None or place == namespace:
-            anew, came = _differs(policy, ctx), dict[str, tuple[int, int]]()
-            sharing = _new_rationing(ctx, now, until, anew=anew)
-            for page in _foresee_pages(ctx, place, until, sharing, anew=anew):
+            policy_changed, came = _differs(policy, ctx), dict[str, tuple[int, int]]()
+            sharing = _new_rationing(ctx, now, until, policy_changed=policy_changed)
+            for page in _foresee_pages(ctx, place, until, sharing, policy_changed=policy_changed):
                 came |= {identity: (examined, row) for row, identity in page.losing().items()}
                 moves += list_steps(page, place, examined, ctx.policy)
                 examined += len(page.ids)
@@ -137,14 +137,16 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
 
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:
     """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
-    sharing = _new_rationing(ctx, ctx.clock(), until, anew=False)
-    deque(_foresee_pages(ctx, place, until, sharing, anew=False), maxlen=0)
+    sharing = _new_rationing(ctx, ctx.clock(), until, policy_changed=False)
+    deque(_foresee_pages(ctx, place, until, sharing, policy_changed=False), maxlen=0)
     return count_hidden(_replay_ration(ctx, place, sharing))
 
 
-def _foresee_pages(ctx: Context, place: str, until: Instant, sharing: Rationing, *, anew: bool) -> Iterator[Foreseen]:
+def _foresee_pages(
+    ctx: Context, place: str, until: Instant, sharing: Rationing, *, policy_changed: bool
+) -> Iterator[Foreseen]:
     """Yield page by page what becomes of what falls due by an instant; what loses something is admitted to share."""
-    for ids in _pages(ctx, place, until, anew=anew):
+    for ids in _pages(ctx, place, until, policy_changed=policy_changed):
         states, _, accesses = _read(ctx, place, ids, until)
         page = forecast_moves(states, accesses, until, ctx.policy, sharing.since(states))
         sharing.admit(page.losing().values(), states, accesses)
@@ -163,13 +165,15 @@ def what_is_due(ctx: Context, place: str, identity: str) -> tuple[Trajectory, st
     """
     now = ctx.clock()
     states, _, accesses = _read(ctx, place, [identity], now)
-    (found,) = replay(states, accesses, now, ctx.policy, _openings(ctx, now, Ration(), states, anew=False))
+    (found,) = replay(states, accesses, now, ctx.policy, _openings(ctx, now, Ration(), states, policy_changed=False))
     if not _loses(found):
         return found, ""
     policy = dict(ctx.store.due_namespaces(now, ctx.policy.life)).get(place, ctx.policy.life)
-    anew = _differs(policy, ctx)
-    ration = _ration(ctx, place, now, now, anew=anew)
-    played = replay(states, accesses, now, ctx.policy, _openings(ctx, now, ration, states, anew=anew))
+    policy_changed = _differs(policy, ctx)
+    ration = _ration(ctx, place, now, now, policy_changed=policy_changed)
+    played = replay(
+        states, accesses, now, ctx.policy, _openings(ctx, now, ration, states, policy_changed=policy_changed)
+    )
     wait = ration.waits.get(identity)
     by_rule = replace(ctx, model=None)  # looking at a memory asks no language model
     return shorten(by_rule, place, played, now)[0][0], "" if wait is None else wait.why(now)
@@ -178,13 +182,13 @@ def what_is_due(ctx: Context, place: str, identity: str) -> tuple[Trajectory, st
 def waits(ctx: Context, place: str) -> Mapping[str, Wait]:
     """Return why the loss budget holds memories back now, by id."""
     now = ctx.clock()
-    return _ration(ctx, place, now, now, anew=False).waits
+    return _ration(ctx, place, now, now, policy_changed=False).waits
 
 
-def _ration(ctx: Context, place: str, now: Instant, until: Instant, *, anew: bool) -> Ration:
+def _ration(ctx: Context, place: str, now: Instant, until: Instant, *, policy_changed: bool) -> Ration:
     """Share the allowances of all days up to an instant out among what a namespace would lose by then."""
-    sharing = _new_rationing(ctx, now, until, anew=anew)
-    deque(_foresee_pages(ctx, place, until, sharing, anew=anew), maxlen=0)
+    sharing = _new_rationing(ctx, now, until, policy_changed=policy_changed)
+    deque(_foresee_pages(ctx, place, until, sharing, policy_changed=policy_changed), maxlen=0)
     return _share_out(ctx, place, sharing)
 
 
@@ -192,15 +196,15 @@ def _share_out(ctx: Context, place: str, sharing: Rationing) -> Ration:
     return sharing.share_out(loss_history(ctx, place, sharing.first_day)) if sharing.states else Ration()
 
 
-def _new_rationing(ctx: Context, now: Instant, until: Instant, *, anew: bool) -> Rationing:
+def _new_rationing(ctx: Context, now: Instant, until: Instant, *, policy_changed: bool) -> Rationing:
     # What a new policy lets go it lets go from today on: the days before it had another one.
-    return Rationing(ctx.policy, until, now - now % DAY_MS) if anew else Rationing(ctx.policy, until)
+    return Rationing(ctx.policy, until, now - now % DAY_MS) if policy_changed else Rationing(ctx.policy, until)
 
 
 def _openings(
-    ctx: Context, now: Instant, ration: Ration, states: Mapping[str, State], *, anew: bool
+    ctx: Context, now: Instant, ration: Ration, states: Mapping[str, State], *, policy_changed: bool
 ) -> dict[str, Opening]:
-    first = _new_rationing(ctx, now, now, anew=anew).since(states)
+    first = _new_rationing(ctx, now, now, policy_changed=policy_changed).since(states)
     return {i: ration.openings.get(i, opening) for i, opening in first.items()}
 
 
@@ -211,7 +215,7 @@ class _Sweep:
     ctx: Context
     place: str  # the namespace
     now: Instant  # up to when
-    anew: bool  # whether every memory is looked at, because the policy has changed
+    policy_changed: bool  # since its last sweep, so that every memory is looked at
     dry_run: bool  # whether nothing is to be written
     lease: Lease | None = None  # the worker's right to it
     accept_loss: str | None = None  # why a person lets everything go that is due; None to ask the gates
@@ -220,7 +224,7 @@ class _Sweep:
     def run(self, tally: _Tally) -> None:
         """Sweep it page by page; each page is one plan."""
         held: dict[str, list[str]] = {}
-        for ids in _pages(self.ctx, self.place, self.now, anew=self.anew):
+        for ids in _pages(self.ctx, self.place, self.now, policy_changed=self.policy_changed):
             trajectories, plan, refusals = retry(partial(self._page, ids))
             tally.examined += len(trajectories)
             tally.counted += sum(c.counted for c in trajectories)
@@ -229,7 +233,7 @@ class _Sweep:
                 tally.plans.append(plan)
             for t in trajectories:
                 if t.after.held:
-                    held.setdefault(self._why_all(t.id, refusals), []).append(t.id)
+                    held.setdefault(self._why(t.id, refusals, of_all=True), []).append(t.id)
         tally.held += [Held(self.place, tuple(ids), because) for because, ids in held.items()]
 
     def _page(self, ids: Sequence[str]) -> tuple[list[Trajectory], Plan, GateRefusals]:
@@ -259,23 +263,19 @@ class _Sweep:
         """Replay a page; the loss budget is asked once about the whole namespace, when something is lost at all."""
         played = _replay(self.ctx, self.place, ids, self.now, partial(self._openings, refusals))
         if self.ration is None and self.accept_loss is None and any(_loses(t) for t in played[0]):
-            self.ration = _ration(self.ctx, self.place, self.now, self.now, anew=self.anew)
+            self.ration = _ration(self.ctx, self.place, self.now, self.now, policy_changed=self.policy_changed)
             played = _replay(self.ctx, self.place, ids, self.now, partial(self._openings, refusals))
         return played
 
     def _openings(self, refusals: GateRefusals, states: Mapping[str, State]) -> dict[str, Opening]:
-        found = _openings(self.ctx, self.now, self.ration or Ration(), states, anew=self.anew)
+        found = _openings(self.ctx, self.now, self.ration or Ration(), states, policy_changed=self.policy_changed)
         shut = {i for i in states if refusals.why(i)}
         return {i: replace(SHUT, since=o.since) if i in shut else o for i, o in found.items()}
 
-    def _why(self, identity: str, refusals: GateRefusals) -> str:
+    def _why(self, identity: str, refusals: GateRefusals, *, of_all: bool = False) -> str:
+        """Return why a memory is held back; ``of_all``: in words that are the same for all that wait for one thing."""
         wait = self.ration.waits.get(identity) if self.ration else None
-        return refusals.why(identity) or (wait.why(self.now) if wait else "")
-
-    def _why_all(self, identity: str, refusals: GateRefusals) -> str:
-        """Return why a memory is held back, in words that are the same for all that wait for one thing."""
-        wait = self.ration.waits.get(identity) if self.ration else None
-        return refusals.why(identity) or (wait.of_all if wait else "")
+        return refusals.why(identity) or ((wait.of_all if of_all else wait.why(self.now)) if wait else "")
 
     def _write(self, plan: Plan) -> None:
         check = recall_gate(self.ctx, plan) if plan.loses and self.accept_loss is None else None
@@ -320,12 +320,12 @@ def _read(
     return states, ops, ctx.store.accesses(place, list(stored), now)
 
 
-def _pages(ctx: Context, place: str, now: Instant, *, anew: bool) -> Iterator[list[str]]:
+def _pages(ctx: Context, place: str, now: Instant, *, policy_changed: bool) -> Iterator[list[str]]:
     """Yield the memories that a sweep must look at: all if the policy has changed, else accessed and due ones.
 
     A page becomes one plan, and so one operation to undo: accessed and due memories share pages.
     """
-    yield from pages(all_ids(ctx, place) if anew else _waiting_ids(ctx, place, now))
+    yield from pages(all_ids(ctx, place) if policy_changed else _waiting_ids(ctx, place, now))
 
 
 def _waiting_ids(ctx: Context, place: str, now: Instant) -> Iterator[str]:

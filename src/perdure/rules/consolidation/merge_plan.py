@@ -144,14 +144,18 @@ def stands_for_link(keeper: str, other: str, likeness: float) -> Change:
     return Change(Target.LINK, keeper, None, row, f"{keeper} stands for {other}")
 
 
-def draft_from_merge(merge: Merge, members: Sequence[Record], policy: Policy) -> Draft:
-    """Return the new memory that merged contents become; what its members do not share (a speaker) it does not have."""
-    size, most = len(merge.content.encode("utf-8", "surrogatepass")), policy.limits.content_bytes
+def _check_size(merge: Merge, count: int, most: int) -> None:
+    size = len(merge.content.encode("utf-8", "surrogatepass"))
     if size > most:
         raise InvalidInput(
-            f"{len(members)} memories would have {size:,} bytes when merged; {most:,} are allowed.",
+            f"{count} memories would have {size:,} bytes when merged; {most:,} are allowed.",
             remedy="Use another strategy, or a higher threshold.",
         )
+
+
+def draft_from_merge(merge: Merge, members: Sequence[Record], policy: Policy) -> Draft:
+    """Return the new memory that merged contents become; what its members do not share (a speaker) it does not have."""
+    _check_size(merge, len(members), policy.limits.content_bytes)
     states, contents = [m.state for m in members], [m.content for m in members]
     return Draft(
         text=merge.content,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from perdure.records.digests import same_words
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Scope, Status
 from perdure.records.policy_lifecycle import ConsolidatePolicy
@@ -92,7 +93,7 @@ def representative(members: Sequence[Record], strategy: MergeStrategy) -> str:
         MergeStrategy.KEEP_OLDEST: lambda r: r.state.created_ms,
         MergeStrategy.KEEP_HIGHEST_CONFIDENCE: lambda r: -r.state.confidence,
     }.get(strategy, lambda r: -r.state.importance)
-    return min(members, key=lambda r: (not r.state.pinned, rank(r), -len(normal_words(r.content.text)), r.id)).id
+    return min(members, key=lambda r: (not r.state.pinned, rank(r), -len(same_words(r.content.text)), r.id)).id
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class Merge:
 
     keeper: str | None  # the id of the memory that stays; None for a new memory (``merge_content``)
     losers: tuple[str, ...]  # ids that become ``consolidated``, in order
-    content: str  # the text, to be embedded anew where it is not the keeper's own
+    content: str  # the text, to be embedded again where it is not the keeper's own
     tags: tuple[str, ...]  # of all, sorted
     # of all; the keeper's own keys win. ``consolidated_from`` lists the ids of all, and those that earlier merges
     # listed. Trust is that of whose words stay: the least of all where the contents are merged
@@ -153,13 +154,8 @@ def _join_texts(members: Sequence[Record]) -> str:
     """All texts, oldest first, each once: texts that differ in case or white space alone count as one."""
     unique: dict[str, str] = {}
     for record in sorted(members, key=lambda r: (r.state.created_ms, r.id)):
-        unique.setdefault(normal_words(record.content.text), record.content.text)
+        unique.setdefault(same_words(record.content.text), record.content.text)
     return SEPARATOR.join(unique.values())
-
-
-def normal_words(text: str) -> str:
-    """Return a text as duplicates are recognised by it: case folded, every white space one blank."""
-    return " ".join(text.casefold().split())
 
 
 def _metadata(ordered: Sequence[Record]) -> dict[str, object]:
@@ -203,7 +199,7 @@ def _copies(records: Sequence[Record]) -> dict[str, list[Record]]:
     for record in sorted(records, key=lambda r: r.id):
         state, content = record.state, record.content
         lifetime = () if state.scope is Scope.LONG_TERM else (content.session, content.task)
-        words = normal_words(content.text)
+        words = same_words(content.text)
         key = (words, record.namespace, state.kind, state.status, state.scope, *lifetime, content.speaker or None)
         found.setdefault(key, []).append(record)
     return {some[0].id: some for some in found.values()}
@@ -284,7 +280,7 @@ def _keeper(members: Sequence[Record], strategy: MergeStrategy, guard: Guard) ->
 
     The strategy chooses; where the longest text can stand for more of the others, nothing is lost if that one stays.
     """
-    longest = max(members, key=lambda r: (len(normal_words(r.content.text)), r.id)).id
+    longest = max(members, key=lambda r: (len(same_words(r.content.text)), r.id)).id
     found = []
     for identity in dict.fromkeys((representative(members, strategy), longest)):
         keeper = next(record for record in members if record.id == identity)
@@ -310,4 +306,4 @@ def _keep_all(members: Sequence[Record], strategy: MergeStrategy, guard: Guard) 
 
 def _loss(keeper: Record, loser: Record, guard: Guard) -> str:
     one, other = keeper.content.text, loser.content.text
-    return "" if normal_words(one) == normal_words(other) else guard(one, other)
+    return "" if same_words(one) == same_words(other) else guard(one, other)

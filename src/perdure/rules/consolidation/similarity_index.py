@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from perdure.formulas.likeness import cosine_needed
 from perdure.formulas.pairs import SimilarPairs, similar_pairs
+from perdure.records.digests import same_words
 from perdure.records.memory import Record, Status
 from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.records.vector import Vector
 from perdure.rules.consolidation.duplicates import LikePair, compare_found, compare_pairs
-from perdure.rules.consolidation.merging import normal_words
 
 LOOSE: Final = 500_000
 """Pairs below the threshold whose words are compared, the nearest first: they are only labelled, never merged."""
@@ -84,7 +84,7 @@ class SimilarityIndex:
         rows = rows[used] if rows.size else np.zeros((len(used), 1), np.int8)
         ids, texts = [self.ids[n] for n in used], [self.texts[n] for n in used]
         found = compare_pairs(pairs, ids, texts, rows, content_weight=policy.content_weight)
-        words = {identity: normal_words(text) for identity, text in zip(ids, texts, strict=True)}
+        words = {identity: same_words(text) for identity, text in zip(ids, texts, strict=True)}
         return [LikePair(p.a, p.b, 1.0, 1.0, 1.0) if words[p.a] == words[p.b] else p for p in found]
 
     def _matrix(self) -> NDArray[np.int8]:
@@ -101,11 +101,11 @@ class SimilarityIndex:
 
     def _same_words(self) -> list[LikePair]:
         """Pairs of memories with the same words of which one at least has no vector."""
-        bare = {normal_words(text) for text, has in zip(self.texts, self._has_vector, strict=True) if not has}
+        bare = {same_words(text) for text, has in zip(self.texts, self._has_vector, strict=True) if not has}
         first: dict[str, str] = {}
         pairs = []
         for identity, text in zip(self.ids, self.texts, strict=True) if bare else ():
-            words = normal_words(text)
+            words = same_words(text)
             if words in bare and (earlier := first.setdefault(words, identity)) != identity:
                 pairs.append(LikePair(min(earlier, identity), max(earlier, identity), 1.0, 1.0, 1.0))
         return pairs

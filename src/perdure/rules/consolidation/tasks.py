@@ -168,7 +168,7 @@ def leave_task(state: State, session: str | None, policy: Policy, now: Instant) 
 
 
 def promote_state(state: State, policy: Policy, now: Instant) -> State:
-    """Return the state of a memory that is promoted: its ages start anew, so that the next sweep does not take it back.
+    """Return the state of a memory that is promoted: its ages restart, so that the next sweep does not take it back.
 
     Confidence fades in long term alone, with time since the last access: without a new anchor a promotion would cost
     what it is meant to keep.

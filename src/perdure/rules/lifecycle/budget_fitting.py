@@ -71,7 +71,7 @@ def keeps_its_form(state: State) -> bool:
 def is_rested(state: State, now: Instant) -> bool:
     """Return whether a person brought a memory back, or more of its text, less than a day ago.
 
-    Both start its ages anew: only then is a form as old as the anchor, or a full form younger than the memory.
+    Both restart its ages: only then is a form as old as the anchor, or a full form younger than the memory.
     """
     again = state.form is Form.FULL or state.anchor_ms == state.form_ms
     since = max(state.form_ms if again else 0, state.status_ms)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from perdure.records.digests import same_words
 from perdure.records.errors import PerdureError, PolicyError
 from perdure.records.memory import Document
 from perdure.records.store_rows import Answer, Canary, Lost
@@ -98,11 +99,7 @@ def lost_answers(
 
 
 def _holds(answer: Answer, text: str) -> bool:
-    return _plain(text) in _plain(answer.shown)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return same_words(text) in same_words(answer.shown)
 
 
 def recall_refusal(found: Sequence[Lost]) -> str:

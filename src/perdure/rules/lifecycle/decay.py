@@ -69,10 +69,9 @@ def decay_page(
     if not rows:
         return Page(0, 0.0, [], [])
     rows = _count_waiting(rows, states, accesses, policy)
-    _, _, _, _, bases, counts, anchors, *_ = zip(*rows, strict=True)
-    base = np.array(bases, dtype=np.float64)
-    days = days_between(np.array(anchors, dtype=np.int64), now)
-    accessed = np.array(counts, dtype=np.float64)
+    base = np.array([row.importance for row in rows], dtype=np.float64)
+    days = days_between(np.array([row.anchor_ms for row in rows], dtype=np.int64), now)
+    accessed = np.array([row.access_count for row in rows], dtype=np.float64)
     curve = ImportanceCurve(base, accessed, decay.half_life_days, decay.weight, decay.floor, decay.shape)
     factor, worth = curve.factor(days), curve.value(days)
     page = Page(len(rows), float(factor.sum()), [], [])

@@ -90,7 +90,7 @@ def day_of(at: datetime, year: int | None) -> str:
     return f"{at.day} {at:%b}" if at.year == year else f"{at.day} {at:%b} {at.year}"
 
 
-@lru_cache(maxsize=4096)  # a file and a page are written anew with most of their lines as they were
+@lru_cache(maxsize=4096)  # a file and a page are rewritten with most of their lines as they were
 def _remaining_words(
     text: str,
     sort: Sort | None,

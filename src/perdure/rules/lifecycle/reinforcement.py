@@ -64,7 +64,7 @@ def reinforce_states(
 ) -> list[SignalChange]:
     """Return states after a reinforcement; an access that goes with it is counted by the caller.
 
-    The boost is added to current importance. Where an access goes with it, decay starts anew, and the result is the new
+    The boost is added to current importance. Where an access goes with it, decay restarts, and the result is the new
     base: what decay has taken does not come back. Where none does, decay goes on from the old anchor, and the base
     becomes what makes the memory worth the result right now (at most the policy's maximum, which may be less than was
     asked for).
@@ -196,7 +196,7 @@ def doubt_states(states: Sequence[State], policy: Policy, now: Instant) -> list[
 
 
 def validate_state(state: State, now: Instant) -> SignalChange:
-    """Return a state after a person said that it is still true: +0.02, count + 1, the truth clock anew.
+    """Return a state after a person said that it is still true: +0.02, count + 1, and the truth clock restarts.
 
     A fact's truth clock is its own. Other memories' confidence counts from the last access, so that instant moves, but
     no access is counted.

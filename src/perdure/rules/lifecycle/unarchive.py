@@ -1,4 +1,4 @@
-"""Bringing a hidden memory back so that it stays, or one nearer by hand: its ages start anew."""
+"""Bringing a hidden memory back so that it stays, or one nearer by hand: its ages restart."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _safe_importance(state: State, policy: Policy) -> float:
 
 
 def refresh(state: State, policy: Policy, now: Instant) -> State:
-    """Return a state whose ages start anew, and whose strength is that of something just learned, or more.
+    """Return a state whose ages restart, and whose strength is that of something just learned, or more.
 
     No access is counted, and no signal is lowered.
     """

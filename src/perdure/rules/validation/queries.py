@@ -23,16 +23,21 @@ _FILTERS: Final = tuple(field.name for field in fields(Filters))
 def token_budget(value: Any, policy: Policy) -> int:
     """Return the tokens that recall may return: as given, else the policy's."""
     tokens = policy.compression.visible_tokens or None if value is None else value
+    if tokens is None:
+        raise InvalidInput(
+            "There is no token budget.",
+            remedy="Pass tokens (--tokens), or set the policy's compression.visible_tokens.",
+        )
     if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:
         raise InvalidInput(
             f"tokens must be a whole number of at least 1, not {tokens!r}.",
-            remedy="Give a number, or set compression.visible_tokens in the policy.",
+            remedy="Give a number in that range.",
         )
     return tokens
 
 
 def plan(value: Any, policy: Policy, now: Instant) -> Plan:
-    """Return a plan whose ids are some, and whose changes write no row that a door refuses."""
+    """Return a plan whose ids are some, and whose changes write no row that an interface refuses."""
     if isinstance(value, Plan):
         check_plan_ids(value)
         checks = RowChecks(policy, now)

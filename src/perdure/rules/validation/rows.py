@@ -1,4 +1,4 @@
-"""The doors' checks for rows that come from a file: texts, sizes, ranges, times and vectors, as if each was given."""
+"""The interfaces' checks for rows that come from a file: texts, sizes, ranges, times, vectors, as if each was given."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _REMEDY: Final = "Export again from a store that a check calls sound."
 
 
 class RowChecks:
-    """Checks rows as the doors check what they are given.
+    """Checks rows as the interfaces check what they are given.
 
     What happened after ``now`` is refused; None where nobody knows what time it is.
     """
@@ -64,7 +64,7 @@ class RowChecks:
         }
 
     def check(self, part: str, row: Mapping[str, Any]) -> None:
-        """Refuse a row (column -> value) that no door would have let in."""
+        """Refuse a row (column -> value) that no interface would have let in."""
         if part == "journal":
             self._check_journal(row)
             return
@@ -77,7 +77,7 @@ class RowChecks:
             _check_direction(b64decode(row["data"]))
 
     def check_change(self, change: Change) -> None:
-        """Refuse a change of a plan that writes a row that no door would have let in."""
+        """Refuse a change of a plan that writes a row that no interface would have let in."""
         after = change.after
         if after is None:
             return

@@ -86,7 +86,7 @@ def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: b
         _check_identity(source, name)
     with _new_file(target) as growing:
         copied = _copy_moment(source, name or "The store", growing, target)
-        _take_rights(growing, like)
+        _copy_permissions(growing, like)
         _check_target(target, overwrite=overwrite, stale=False)
         growing.replace(target)
     return copied
@@ -142,15 +142,15 @@ def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Co
         InvalidInput: The target is there already, or is the backup itself.
         DiskFull, StoreReadOnly: The target cannot be written.
     """
-    with _open_as_is(source, apsw.SQLITE_OPEN_READONLY):
-        pass  # a name that was mistyped is told first
+    if not source.is_file():
+        raise NotFound(f"There is no backup at {source}.", remedy="Check the path.")
     _check_target(target, overwrite=overwrite, stale=True)
-    if target.exists() and source.exists() and target.samefile(source):
+    if target.exists() and target.samefile(source):
         raise InvalidInput(f"{target} is the backup itself.", remedy="Pass the store's file.")
     with _new_file(target) as growing:
         with _open_as_is(source, apsw.SQLITE_OPEN_READONLY) as connection:
             copied = _copy_moment(connection, str(source), growing, target)
-        _take_rights(growing, target if target.exists() else source)
+        _copy_permissions(growing, target if target.exists() else source)
         _check_target(target, overwrite=overwrite, stale=True)
         kept = _set_aside(target)
         growing.replace(target)
@@ -316,15 +316,15 @@ def _set_aside(target: Path) -> Path | None:
     if not suffixes:
         return None
     if "" in suffixes:
-        _leave_alone(target)
+        _fold_wal_or_refuse(target)
     new_path = _free_name(target)
     for end in suffixes:
         with suppress(FileNotFoundError):  # folded into the file just now
-            _name_too(Path(f"{target}{end}"), Path(f"{new_path}{end}"), keep=end == "")
+            _link_or_rename(Path(f"{target}{end}"), Path(f"{new_path}{end}"), keep=end == "")
     return new_path
 
 
-def _name_too(path: Path, name: Path, *, keep: bool) -> None:
+def _link_or_rename(path: Path, name: Path, *, keep: bool) -> None:
     """Give a file a second name, so that it is never without the first until another file takes it; or rename it."""
     if keep:
         with suppress(OSError):  # some file systems know no second names
@@ -333,7 +333,7 @@ def _name_too(path: Path, name: Path, *, keep: bool) -> None:
     path.replace(name)
 
 
-def _leave_alone(target: Path) -> None:
+def _fold_wal_or_refuse(target: Path) -> None:
     """Fold a store's ``-wal`` into its file, which works only where nobody else has it open."""
     with suppress(apsw.Error), closing(apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         connection.set_busy_timeout(_ALONE_MS)
@@ -356,7 +356,7 @@ def _free_name(target: Path) -> Path:
     return name
 
 
-def _take_rights(path: Path, like: Path | None) -> None:
+def _copy_permissions(path: Path, like: Path | None) -> None:
     """Let those read a copy who may read what it stands for."""
     if like is not None:
         path.chmod(stat.S_IMODE(like.stat().st_mode))
