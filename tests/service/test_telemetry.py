@@ -101,6 +101,8 @@ def test_a_call_of_a_tool_is_logged_counted_and_traced_like_one_of_a_route(caplo
             counted = client.get("/metrics", headers={"authorization": f"Bearer {metrics}"}).text
     lines = [{name: getattr(record, name, None) for name in (*FIELDS, "ms")} for record in caplog.records]
     assert all(line.pop("ms") > 0 for line in lines)
+    assert len({line.pop("token") for line in lines} - {None}) == 1
+    assert [line.pop("namespace") for line in lines] == ["default", "default", None, "default"]
     told = {"method": "MCP", "actor": "auditor", **dict.fromkeys(("status", "operation", "error", "path"))}
     assert lines == [
         {**told, "verb": "remember", "operation": kept["operation"], "client": None},

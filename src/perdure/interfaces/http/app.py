@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from asyncio import AbstractEventLoop, get_running_loop, run_coroutine_threadsafe
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -13,6 +13,7 @@ from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -65,13 +66,14 @@ def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shar
     mount = _mcp(limits)
     sessions = Sessions(shared)
     endpoints = verb_endpoints(limits)
+    watching = _own_threads()
     routes: list[BaseRoute] = [
         *verb_routes(endpoints),
         Route(EXPORT, Exports(limits).answer, name="export", methods=["GET"]),
         Route(SCHEMA, _schema_endpoint(), name="openapi"),
         Route("/healthz", _alive, name="healthz"),
-        Route("/readyz", _readiness(get_memory), name="readyz"),
-        Route("/metrics", _metrics(get_memory, limits), name="metrics"),
+        Route("/readyz", _readiness(get_memory, watching), name="readyz"),
+        Route("/metrics", _metrics(get_memory, limits, watching), name="metrics"),
         *([Route("/mcp", mount, methods=["POST"], name="mcp")] if mount else []),
         *_pages(sessions),
     ]
@@ -136,7 +138,19 @@ def _mcp(limits: CallLimits) -> McpMount | None:
     return McpMount(limits)
 
 
-def _metrics(get_memory: Callable[[], Memory], limits: CallLimits) -> Callable[[Request], Any]:
+def _own_threads() -> Callable[[Callable[[], Any]], Awaitable[Any]]:
+    """Return what runs work in two threads of its own: who watches is answered, whatever calls and lookups hold."""
+    limiter: CapacityLimiter | None = None
+
+    async def run(work: Callable[[], Any]) -> Any:
+        nonlocal limiter
+        limiter = limiter or CapacityLimiter(2)  # belongs to the loop that runs
+        return await run_sync(work, limiter=limiter)
+
+    return run
+
+
+def _metrics(get_memory: Callable[[], Memory], limits: CallLimits, watching: Any) -> Callable[[Request], Any]:
     async def metrics(request: Request) -> Response:
         """Return figures for Prometheus; they are of the whole store."""
         grant = request.state.principal.grant
@@ -144,7 +158,7 @@ def _metrics(get_memory: Callable[[], Memory], limits: CallLimits) -> Callable[[
             return problem_of(_NOT_EVERYWHERE)
         try:
             text = partial(limits.observed.text, get_memory(), await limits.shared.counts(limits.counts()))
-            return Response(await run_sync(text), media_type="text/plain; version=0.0.4; charset=utf-8")
+            return Response(await watching(text), media_type="text/plain; version=0.0.4; charset=utf-8")
         except PerdureError as error:
             return problem_of(error)
 
@@ -219,7 +233,7 @@ async def _alive(_request: Request) -> Response:
     return Response(b'{"status":"ok"}', media_type=JSON, headers={"cache-control": "no-store"})
 
 
-def _readiness(get_memory: Callable[[], Memory]) -> Callable[[Request], Any]:
+def _readiness(get_memory: Callable[[], Memory], watching: Any) -> Callable[[Request], Any]:
     cached: tuple[float, Response] | None = None
 
     async def ready(_request: Request) -> Response:
@@ -228,7 +242,7 @@ def _readiness(get_memory: Callable[[], Memory]) -> Callable[[Request], Any]:
         if cached is None or monotonic() - cached[0] >= READY_SECONDS:
             try:
                 with within(STORE_SECONDS):  # a thread has the deadlines of who starts it
-                    state = await run_sync(lambda: get_memory().readiness)
+                    state = await watching(lambda: get_memory().readiness)
             except PerdureError as error:
                 cached = None
                 return problem_of(error)

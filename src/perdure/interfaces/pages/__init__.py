@@ -35,7 +35,7 @@ from perdure.interfaces.pages.live import Live, check_rate, memory_files_of, run
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
 from perdure.memory import Memory
-from perdure.records.errors import PerdureError, TooManyCalls
+from perdure.records.errors import OutcomeUnknown, PerdureError, TooManyCalls
 
 _log = logging.getLogger(__name__)
 Handler = Callable[[PageRequest], Answer]
@@ -122,7 +122,7 @@ async def _run(request: Request, handler: Handler, page_request: PageRequest) ->
     try:
         await check_rate(request)
         return await run_in_thread(request, partial(_answer, handler, page_request))
-    except (RequestRefused, TooManyCalls) as error:
+    except (RequestRefused, TooManyCalls, OutcomeUnknown) as error:
         return error_page(error, page_request.root)
 
 
