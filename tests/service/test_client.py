@@ -148,7 +148,6 @@ def steps():
         lambda m: m.restore(first(m)),
         lambda m: m.forget(first(m)),
         lambda m: m.undo("last"),
-        lambda m: m.undo(m.pin(first(m))),
         lambda m: m.update(first(m), "Deploys happen on Wednesdays."),
         lambda m: m.relate([x.id for x in m.list(limit=2)]),
         lambda m: m.edges(m.list()[0].id),
@@ -255,6 +254,15 @@ def told(result):
     if isinstance(result, list):
         return [told(item) for item in result]
     return result.to_dict() if hasattr(result, "to_dict") else result
+
+
+def test_the_result_of_a_call_is_undone(pair):
+    for memory in pair:
+        kept = memory.remember("Tea is at noon.")
+        pinned = memory.pin(kept.id)
+        assert memory.undo(pinned).undone == pinned.operation
+        with pytest.raises(InvalidInput, match="changed nothing"):
+            memory.undo(memory.unpin(kept.id))
 
 
 def test_its_methods_have_the_signatures_of_the_local_ones():

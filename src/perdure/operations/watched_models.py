@@ -50,7 +50,8 @@ class WatchedModel:
 
 def watch(ctx: Context, watching: Watch) -> None:
     """Have the calls of an embedder and a language model watched, by this watch alone."""
-    if ctx.embedder is not None:
-        ctx.embedder = WatchedEmbedder(getattr(ctx.embedder, "inner", ctx.embedder), watching)
-    if ctx.model is not None:
-        ctx.model = WatchedModel(getattr(ctx.model, "inner", ctx.model), watching)
+    embedder, model = ctx.embedder, ctx.model
+    if embedder is not None:
+        ctx.embedder = WatchedEmbedder(embedder.inner if isinstance(embedder, WatchedEmbedder) else embedder, watching)
+    if model is not None:
+        ctx.model = WatchedModel(model.inner if isinstance(model, WatchedModel) else model, watching)
