@@ -234,7 +234,7 @@ def test_why_a_recall_was_not_counted_ends_with_one_full_stop(memory, monkeypatc
         raise StoreDenied("The role lacks a permission (permission denied for table recall_log).")
 
     memory.remember("The office is in Lyon.")
-    monkeypatch.setattr(type(memory._context.store), "count", refused)
+    monkeypatch.setattr("perdure.stores.sqlite.store.SqliteStore.count", refused)
     person, model = both(memory.recall("Where is the office?"), "recall")
     for shown in (person, model):
         assert "recall_log)." in shown

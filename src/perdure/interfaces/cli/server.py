@@ -198,6 +198,26 @@ def stopping() -> Iterator[threading.Event]:
 
 
 Traces = Literal["off", "spans", "content"]
+AllowedHosts = Annotated[
+    list[str] | None,
+    typer.Option("--allowed-host", metavar="NAME", help="Another Host header to accept, for example of a proxy."),
+]
+Proxies = Annotated[
+    list[str] | None,
+    typer.Option("--proxy", metavar="ADDRESS", help="A proxy elsewhere whose X-Forwarded headers are believed."),
+]
+RootPath = Annotated[
+    str | None,
+    typer.Option("--root-path", metavar="PATH", help="The path that a proxy has for it, and strips."),
+]
+MemoryFiles = Annotated[
+    list[str] | None,
+    typer.Option("--memory-file", metavar="NAMESPACE=FILE", help="A MEMORY.md to show beside what it would be."),
+]
+_CALLER: Final = (
+    "Calls of one token (without tokens: about one namespace) that a worker runs at once; 0 for half of --threads."
+)
+CallerThreads = Annotated[int, typer.Option("--caller-threads", min=0, max=256, help=_CALLER)]
 
 
 def serve(  # noqa: PLR0913, PLR0917  # the options of a command
@@ -205,22 +225,10 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 for a free one.")] = 8766,
     tools: Annotated[Tools, typer.Option("--tools", help="The MCP tools at /mcp; as for mcp --profile.")] = "agent",
-    allowed_host: Annotated[
-        list[str] | None,
-        typer.Option("--allowed-host", metavar="NAME", help="Another Host header to accept, for example of a proxy."),
-    ] = None,
-    proxy: Annotated[
-        list[str] | None,
-        typer.Option("--proxy", metavar="ADDRESS", help="A proxy elsewhere whose X-Forwarded headers are believed."),
-    ] = None,
-    root_path: Annotated[
-        str | None,
-        typer.Option("--root-path", metavar="PATH", help="The path below which a proxy offers it, and takes away."),
-    ] = None,
-    memory_file: Annotated[
-        list[str] | None,
-        typer.Option("--memory-file", metavar="NAMESPACE=FILE", help="A MEMORY.md to show beside what it would be."),
-    ] = None,
+    allowed_host: AllowedHosts = None,
+    proxy: Proxies = None,
+    root_path: RootPath = None,
+    memory_file: MemoryFiles = None,
     workers: Annotated[
         int, typer.Option("--workers", min=1, max=256, help="Processes that answer; each uses about one core.")
     ] = 1,
@@ -228,16 +236,7 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     waiting: Annotated[
         int, typer.Option("--waiting", min=0, max=10_000, help="Calls that may wait; more are refused with 503.")
     ] = 64,
-    caller_threads: Annotated[
-        int,
-        typer.Option(
-            "--caller-threads",
-            min=0,
-            max=256,
-            help="Calls of one token (without tokens: about one namespace) that a worker runs at once; 0 for half of"
-            " --threads.",
-        ),
-    ] = 0,
+    caller_threads: CallerThreads = 0,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=3600, help="How long a call may take.")
     ] = 60.0,

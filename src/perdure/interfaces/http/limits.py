@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LISTS_AT_ONCE: Final = 16  # lists of lines that are sent at once; a short one counts as none
 _LISTS_READ: Final = 2  # of them are read at once
 _LONGEST_KEY: Final = 255
+_FORGOTTEN: Final = "The call was made; what it returned was forgotten, because memories were erased since."
 Late = Callable[[Payload | None], object]
 
 
@@ -92,19 +93,18 @@ class CallLimits:
             raise InvalidInput(
                 "The Idempotency-Key was used for another call.", remedy="Use a new key for each new call."
             )
-        if state == "known" and not await self.threads.run(
-            partial(holds, first_answer), self.settings.call_seconds, key[0] or namespace
-        ):
+        seconds, caller = self.settings.call_seconds, key[0] or namespace
+        if state == "known" and not await self.threads.run(partial(holds, first_answer), seconds, caller):
             await self.shared.forget(namespace)
             state = "forgotten"
         if state == "forgotten":
-            raise MemoryErased(
-                "The call was made; what it returned was forgotten, because memories were erased since.",
-                remedy="Do not try it again: `history` shows what it did.",
-            )
+            raise MemoryErased(_FORGOTTEN, remedy="Do not try it again: `history` shows what it did.")
         if state == "known":
             payload: Payload = first_answer
             return payload
+        return await self._run_and_keep(name, call)
+
+    async def _run_and_keep(self, name: str, call: Callable[[Late], Awaitable[Payload]]) -> Payload:
         try:
             answer = await call(partial(self._end_late, name))
         except (OutcomeUnknown, CancelledError):

@@ -67,8 +67,7 @@ def serve(
         settings: Attributes of ``Settings``; and ``memory_file``, for its ``memory_files``: ``NAMESPACE=PATH`` of each.
 
     Raises:
-        InvalidInput: The address is a network's, and there are no tokens; a proxy's address or the root path is none;
-            several processes cannot serve the store.
+        InvalidInput: The address is a network's, and there are no tokens; a value or several workers are refused.
         WebhookError: Alerts are to be sent, and the secret that signs them is not set.
         StoreError: The store cannot be opened, or the port is taken.
     """
