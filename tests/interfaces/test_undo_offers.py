@@ -93,12 +93,13 @@ def ran(tmp_path):
     return run
 
 
-def test_the_command_line_prints_the_operation_to_undo_and_none_where_nothing_changed(ran):
+def test_the_command_line_prints_the_operation_to_undo_and_none_where_nothing_changed(ran, tmp_path):
     kept = json.loads(ran("remember", WORDS, "--json"))
     assert "Undo:" not in ran("unpin", kept["id"])
     pinned = ran("pin", kept["id"])
     operation = json.loads(ran("history", "--json"))[0]["id"]
-    assert f"Undo: perdure undo {operation[-8:]}" in pinned.splitlines()
+    given = f"--store {tmp_path / 'a.db'} --policy {tmp_path / 'policy.toml'}"
+    assert f"Undo: perdure undo {operation[-8:]} {given}" in pinned.splitlines()
     again = json.loads(ran("pin", kept["id"], "--json"))
     assert (again["operation"], again["changed"]) == (None, False)
     assert "Nothing changed" in ran("pin", kept["id"])
@@ -127,7 +128,7 @@ def rows(tmp_path):
 
 def offered(output):
     """The operations that an answer's lines say to undo, in their order."""
-    return [line.split()[-1] for line in output.splitlines() if "perdure undo " in line]
+    return [line.split("perdure undo ")[1].split()[0] for line in output.splitlines() if "perdure undo " in line]
 
 
 @pytest.mark.parametrize("run", RUNS)
