@@ -192,11 +192,11 @@ def test_duplicates_are_merged_only_with_apply():
     for day in ("2026-10-01", "2026-10-02"):
         kept("The office is in Lyon.", "-k", "episode", "--at", day)
     text = done("consolidate")
-    assert "memories merged   1" in text
+    assert "memories merged  1" in text
     assert "Nothing was written; run it again with --apply to apply it." in text
     assert len(data("list")) == 2
     text = done("consolidate", "--apply", "--strategy", "keep_oldest")
-    assert "memories merged   1" in text
+    assert "memories merged  1" in text
     assert len(data("list")) == 1
     done("undo", text.split("perdure undo ")[1].split()[0])
     assert len(data("list")) == 2

@@ -98,7 +98,8 @@ def test_the_command_line_prints_the_operation_to_undo_and_none_where_nothing_ch
     assert "Undo:" not in ran("unpin", kept["id"])
     pinned = ran("pin", kept["id"])
     operation = json.loads(ran("history", "--json"))[0]["id"]
-    assert f"Undo: perdure undo {operation[-8:]} --store {tmp_path / 'a.db'}" in pinned.splitlines()
+    given = f"--store {tmp_path / 'a.db'} --policy {tmp_path / 'policy.toml'}"
+    assert f"Undo: perdure undo {operation[-8:]} {given}" in pinned.splitlines()
     again = json.loads(ran("pin", kept["id"], "--json"))
     assert (again["operation"], again["changed"]) == (None, False)
     assert "Nothing changed" in ran("pin", kept["id"])

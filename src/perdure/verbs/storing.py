@@ -54,8 +54,7 @@ class StoringVerbs:
         namespace: Namespace = "default",
         kind: Annotated[MemoryKind, Param("The kind of memory.", short="-k")] = "note",
         tags: Annotated[Sequence[str], Param("Labels for filters.", option="--tag", short="-t")] = (),
-        importance: Annotated[float, Param("How important it is. Default: the policy's worth.note.", ge=0, le=1)]
-        | None = None,
+        importance: Annotated[float, Param("Importance. Default: the policy's worth.note.", ge=0, le=1)] | None = None,
         confidence: Annotated[float, Param("How likely it is true; depends on the kind if omitted.", ge=0, le=1)]
         | None = None,
         source: Annotated[str, Param("Where it comes from: a path, a URL, a name.")] | None = None,
