@@ -48,7 +48,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     target: Callable[[], AbstractContextManager[Store]],
     scratch: Scratch,
     *,
-    limits: Policy | None = None,
+    limits: Policy = Policy(),  # noqa: B008  # it does not change
     policy: Policy | None = None,
     now: Instant | None = None,
     namespace: str | None = None,
@@ -58,14 +58,13 @@ def import_lines(  # noqa: PLR0913  # the options of a command
 ) -> Moved:
     """Bring an export, or one namespace of it, into a store; an interrupted import is gone on with.
 
-    The lines go into a scratch store first: each as the interfaces check what they are given, then all as a check
-    compares rows with their journal. Nothing is written to the target before that.
+    The lines are checked in a scratch store, each and all together, before anything is written to the target.
 
     Args:
         lines: Gives the export; it is read several times.
         target: Opens where to; it is opened when all was checked, so that a refused file makes no store.
         scratch: Where the lines are checked.
-        limits: The policy whose limits hold; the default's if None.
+        limits: The policy whose limits hold.
         policy: Says which secrets are replaced, if any; None brings in everything as it is.
         now: Rows that say they are from later are refused; None where nobody knows what time it is.
         namespace: Only this one.
@@ -82,18 +81,18 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     """
     redacted = RedactedExport(lines, policy) if policy is not None and policy.knowledge.redact else None
     with scratch() as checked:
-        reading = _Reading(checked, RowChecks(limits or Policy(), now), Ledger(0, progress), namespace, partial)
+        reading = _Reading(checked, RowChecks(limits, now), Ledger(0, progress), namespace, partial)
         reading.read((redacted or lines)())
-        _check(checked, limits or Policy(), whole=reading.whole and not reading.lost)
-        read = reading.ledger.done
+        read, is_whole = reading.ledger.done, reading.whole and not reading.lost
+        _check(checked, limits, whole=is_whole)
 
         def tell(moved: int, total: int) -> None:
             if progress is not None:
                 progress(read + moved, read + total)
 
         with target() as store:
-            moved = _move(checked, store, restoring, limits or Policy(), now, tell)
-    return replace(moved, whole=reading.whole and not reading.lost, redacted=0 if redacted is None else redacted.found)
+            moved = _move(checked, store, restoring, limits, now, tell)
+    return replace(moved, whole=is_whole, redacted=0 if redacted is None else redacted.found)
 
 
 def _move(
