@@ -111,7 +111,6 @@ def test_each_write_extends_the_lease(waiting, raw_store):
     assert raw_store.take_lease("a", "two", 2500, 500) is not None
 
 
-@pytest.mark.filterwarnings("ignore:.*dated ahead of the clock")
 @pytest.mark.parametrize("skew", [timedelta(hours=-3), timedelta(hours=3)], ids=["behind", "ahead"])
 def test_a_clock_that_is_wrong_by_hours_costs_work_but_no_truth(waiting, opening, clock, skew, raw_store):
     """The other worker thinks that leases are over, or never are: the epoch decides all the same."""

@@ -15,7 +15,6 @@ from perdure.records.errors import NotAllowed
 
 pytestmark = [
     pytest.mark.parametrize("store", STORES[:2], indirect=True),
-    pytest.mark.filterwarnings("ignore:.*dated ahead of the clock"),  # the command has the real clock, the test another
 ]
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
 TENANT = "acme/support"

@@ -206,6 +206,7 @@ def test_many_processes_make_one_copy_of_the_programs(reachable, monkeypatch):
     code += "print(_copied(pathlib.Path(sys.argv[1])))"
     temporary = reachable / "tmp"
     temporary.mkdir()
+    temporary.chmod(0o755)  # whatever this process makes by default
     monkeypatch.setitem(__import__("conftest").ENV, "TMPDIR", str(temporary))
     children = [forked_python(code, wheel) for _ in range(4)]
     (copy,) = {finished(child).strip() for child in children}

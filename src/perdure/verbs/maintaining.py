@@ -137,7 +137,6 @@ class MaintainingVerbs:
             progress: Called with (done, total) after each page of operations and memories.
         """
         scope = (WHOLE if full else CheckScope()).telling(progress)
-        clocks.warn_of_operations_ahead(self._context)
         return [str(fault) for fault in self._context.store.check(scope)]
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from perdure.operations.ports import Context
-from perdure.records.errors import ClockDiffers, PerdureWarning
+from perdure.records.errors import ClockDiffers
 from perdure.records.instant import HOUR_MS, Instant, from_instant
 
 TOLERATED_MS: Final = HOUR_MS
@@ -52,13 +52,6 @@ def operations_ahead(ctx: Context, place: str) -> tuple[int, str]:
         f"`perdure undo {identity}` takes back what it did"
     )
 
-
-def warn_of_operations_ahead(ctx: Context) -> None:
-    """Warn of operations that are dated ahead of the clock: nothing is damaged, but they moved memories too early."""
-    for place in ctx.store.namespaces():
-        count, told = operations_ahead(ctx, place)
-        if count:
-            ctx.warn(f"{place}: {told}.", PerdureWarning)
 
 
 def _minute(at: Instant) -> str:
