@@ -15,7 +15,7 @@ from perdure.records.errors import StoreError
 from perdure.stores.postgres import local_programs
 from perdure.stores.postgres.local import SUPERUSER, LocalServer, local_server
 from replicas import promote, replica_of, wait_for
-from starts import forked_python
+from starts import ENV, forked_python
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a local server needs Linux or macOS")
 
@@ -207,7 +207,7 @@ def test_many_processes_make_one_copy_of_the_programs(reachable, monkeypatch):
     temporary = reachable / "tmp"
     temporary.mkdir()
     temporary.chmod(0o755)  # whatever this process makes by default
-    monkeypatch.setitem(__import__("conftest").ENV, "TMPDIR", str(temporary))
+    monkeypatch.setitem(ENV, "TMPDIR", str(temporary))
     children = [forked_python(code, wheel) for _ in range(4)]
     (copy,) = {finished(child).strip() for child in children}
     assert [str(p) for p in temporary.iterdir()] == [copy]
