@@ -53,6 +53,5 @@ def operations_ahead(ctx: Context, place: str) -> tuple[int, str]:
     )
 
 
-
 def _minute(at: Instant) -> str:
     return f"{from_instant(at):%Y-%m-%d %H:%M}"
