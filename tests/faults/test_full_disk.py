@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
@@ -231,24 +232,24 @@ print(json.dumps([done, os.listdir(beside)]))
 """
 
 
-def test_a_backup_that_a_full_disk_keeps_from_being_read_says_so(tmp_path):
+def run_on_small_disk(place, megabytes, code, *arguments, **environment):
+    """Run a script with a small disk mounted at ``place``, its first argument, and return the JSON that it prints."""
     if not shutil.which("unshare") or os.system("unshare -m true 2>/dev/null"):  # noqa: S605  # a fixed command
         pytest.skip("no private mount namespace here: a small file system cannot be made")
-    import json
     import subprocess  # the shell is started here only
     import sys
 
     from conftest import ENV
 
-    place, beside, script = tmp_path / "small", tmp_path / "beside", tmp_path / "unreadable.py"
-    for folder in (place, beside):
-        folder.mkdir()
-    script.write_text(UNREADABLE)
-    (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
-    shell = 'mount -t tmpfs -o size=8m none "$1" || exit 77; exec "$3" "$2" "$1" "$4"'
+    place.mkdir()
+    script, policy = place.parent / "script.py", place.parent / "policy.toml"
+    script.write_text(code)
+    policy.write_text('[embedder]\nmodel = "none"\n')
+    mount = f'mount -t tmpfs -o size={megabytes}m none "$1" || exit 77'
+    shell = f'{mount}; place=$1 python=$2 script=$3; shift 3; exec "$python" "$script" "$place" "$@"'
     child = subprocess.run(
-        ["unshare", "-m", "sh", "-c", shell, "sh", place, script, sys.executable, beside],
-        env={**ENV, "PERDURE_POLICY": str(tmp_path / "policy.toml")},
+        ["unshare", "-m", "sh", "-c", shell, "sh", place, sys.executable, script, *arguments],
+        env={**ENV, "PERDURE_POLICY": str(policy), **environment},
         text=True,
         capture_output=True,
         check=False,
@@ -257,7 +258,13 @@ def test_a_backup_that_a_full_disk_keeps_from_being_read_says_so(tmp_path):
     if child.returncode == 77:
         pytest.skip("tmpfs cannot be mounted here")
     assert child.returncode == 0, child.stderr
-    done, left = json.loads(child.stdout)
+    return json.loads(child.stdout)
+
+
+def test_a_backup_that_a_full_disk_keeps_from_being_read_says_so(tmp_path):
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    done, left = run_on_small_disk(tmp_path / "small", 8, UNREADABLE, beside)
     for code, told in done.values():
         assert (code, told["error"]) == (1, "DiskFull")
         assert "cannot be read: the newest changes are in old.db-wal" in told["message"]
@@ -266,31 +273,8 @@ def test_a_backup_that_a_full_disk_keeps_from_being_read_says_so(tmp_path):
 
 
 def test_on_a_full_disk_everything_can_be_read_and_the_person_is_told(tmp_path):
-    if not shutil.which("unshare") or os.system("unshare -m true 2>/dev/null"):  # noqa: S605  # a fixed command
-        pytest.skip("no private mount namespace here: a small file system cannot be made")
-    import json
-    import subprocess  # the shell is started here only
-    import sys
-
-    from conftest import ENV
-
-    place, script = tmp_path / "small", tmp_path / "reading.py"
-    place.mkdir()
-    script.write_text(READING)
-    (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
-    shell = 'mount -t tmpfs -o size=2m none "$1" || exit 77; exec "$3" "$2" "$1"'
-    child = subprocess.run(
-        ["unshare", "-m", "sh", "-c", shell, "sh", place, script, sys.executable],
-        env={**ENV, "PERDURE_STORE": str(place / "agent.db"), "PERDURE_POLICY": str(tmp_path / "policy.toml")},
-        text=True,
-        capture_output=True,
-        check=False,
-        timeout=120,
-    )
-    if child.returncode == 77:
-        pytest.skip("tmpfs cannot be mounted here")
-    assert child.returncode == 0, child.stderr
-    done = json.loads(child.stdout)
+    place = tmp_path / "small"
+    done = run_on_small_disk(place, 2, READING, PERDURE_STORE=str(place / "agent.db"))
     for name in ("recall", "list", "digest"):
         code, out, err = done[name]
         assert (code, "port 1883" in out) == (0, True), (name, out, err)
