@@ -84,7 +84,7 @@ CONSTANTS = (
     Constant("formulas.value:DUPLICATE_COSINE", "copies, whose uniqueness is 0", NEAREST),
     Constant("consolidate.content_weight", "words against meaning in likeness", UNMEASURED),
     Constant("formulas.likeness:CONTENT_WEIGHT", "words against meaning in likeness", UNMEASURED),
-    Constant("digest.diversity", "lines of the digest like one before", UNMEASURED),
+    Constant("digest.diversity", "lines of the digest like one before", FUSION),
     Constant("value.uniqueness", "weight of uniqueness in value", UNMEASURED),
     Constant("knowledge.operations.answer_sheet:LIKENESS", "weight of a fact's cosine", UNMEASURED),
 )
