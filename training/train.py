@@ -1,6 +1,6 @@
 """Fine-tune the base model on questions and the turns that answer them; every step is seeded and can be resumed.
 
-Usage: python training/train.py [--output FOLDER] [--conversations N]
+Usage: python training/train.py [--output FOLDER] [--conversations N] [--negatives N]
 
 The loss is contrastive: in a batch, a question must be nearer to a turn that answers it than to the other turns of the
 batch and to hard negatives, turns of its own conversation that the base model finds near. The few nearest of those are
@@ -172,11 +172,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=ROOT / "build/training")
     parser.add_argument("--conversations", type=int, help="use only so many, for the learning curve")
+    parser.add_argument("--negatives", type=int, default=Recipe.negatives, help="hard negatives of each question")
     given = parser.parse_args()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # a GPU repeats its sums in the same order
     torch.set_num_threads(1)  # another number sums in another order; two lose more than half on a busy machine
     chats = conversations("train")[: given.conversations]
-    recipe = Recipe()
+    recipe = Recipe(negatives=given.negatives)
     encoder = train(chats, recipe, given.output, "cuda" if torch.cuda.is_available() else "cpu")
     save_file(
         {name: value.contiguous() for name, value in encoder.model.state_dict().items()},

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib
+import json
 import site
 import sys
 from pathlib import Path
@@ -35,6 +36,16 @@ def test_the_script_trains_on_no_test_conversation(script, tmp_path, monkeypatch
     train.main()
     assert len(trained) == 58
     assert not {c.title for c in trained} & {c.title for c in conversations("test")}
+
+
+def test_another_number_of_negatives_is_another_recipe_which_is_kept_beside_the_weights(script, tmp_path, monkeypatch):
+    train = script("train")
+    monkeypatch.setattr(train, "train", MagicMock())
+    for asked, used in (([], 3), (["--negatives", "5"], 5)):
+        monkeypatch.setattr(sys, "argv", ["train.py", "--output", str(tmp_path), *asked])
+        train.main()
+        assert train.train.call_args.args[1].negatives == used
+        assert json.loads((tmp_path / "recipe.json").read_text("utf-8"))["negatives"] == used
 
 
 def test_an_interrupted_training_goes_on_and_one_of_other_pairs_or_another_recipe_starts_anew(
