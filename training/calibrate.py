@@ -198,6 +198,7 @@ def each(table: Table, what: str) -> None:
             figures = " / ".join(f"{100 * value:.1f}" for value in found[inside].mean(axis=0))
             cells.append(f"{figures}, {_gain(found[inside, 0] - table.found[0, inside, 0])}")
         print(f"| {', '.join(f'{key} {value:g}' for key, value in setting.items())} | {' | '.join(cells)} |")
+    print()
     report(table, what)
 
 
