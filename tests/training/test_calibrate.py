@@ -14,7 +14,7 @@ from perdure.records.memory import Message
 sys.path.insert(0, str(Path(__file__).parents[2] / "training"))
 
 import calibrate
-from pools import Chat, Question
+from pools import Chat, Question, searched_in
 
 
 class Topics:
@@ -55,9 +55,16 @@ def test_a_digest_is_made_with_each_diversity(chat):
 
 
 def test_a_search_is_made_with_each_number_of_candidates(chat):
-    tried = [{"candidates": 20, "rescored": 20}, {"candidates": 50, "rescored": 200}]
-    table = calibrate.in_stores({"made up": [chat]}, Topics(), "recall", tried, calibrate.found_in)
-    assert table.found[1, 0].tolist() == [1.0, 1.0]
+    tried = [{"candidates": 20, "rescored": 20}, {"candidates": 200, "rescored": 400}]
+
+    def brought_up(memory, asked):
+        found = searched_in(memory, "", asked, ()).asked[0].pool.candidates
+        return len(found), calibrate.found_in(memory, asked)[0]
+
+    table = calibrate.in_stores({"made up": [chat]}, Topics(), "recall", tried, brought_up)
+    (few, _), (many, recall) = table.found[:, 0]
+    assert few < 100 < many
+    assert recall == 1.0
 
 
 def test_a_setting_is_chosen_without_the_conversation_that_it_is_judged_on(capsys):
