@@ -38,7 +38,7 @@ def clerk(me: Teller, number: int) -> None:
         me.state(me.chance.choice(("facts", "remember", "say")))
     if number % (3 if number < BUSY else 15) == 0:
         me.ask(use=me.chance.choice(("helpful", "", "unused")))
-    if BUSY <= number and me.often(0.05):
+    if number >= BUSY and me.often(0.05):
         me.tidy()
     for verb, arguments in me.planned.get(number, ()):
         me.step(verb, arguments.get("label", ""), **{k: v for k, v in arguments.items() if k != "label"})
@@ -162,7 +162,7 @@ def _matters_of_people(me: Teller) -> tuple[Matter, ...]:
             28: (_say(f"{moves} no longer lives in {town}."),),
             47: (("archive", {"id": f"value {dish}", "reason": "not on the list"}),),
             48: (_say(f"Remember that {returns} likes {dish}."),),
-            113: (_say(f"Remember that {keeps} likes {drink}.", f"{leaves} no longer lives in {town}."),),
+            112: (_say(f"Remember that {keeps} likes {drink}.", f"{leaves} no longer lives in {town}."),),
         },
     )
 

@@ -258,7 +258,7 @@ def _task(me: Teller, session: str, task: str) -> None:
     for _ in range(me.chance.randint(2, 3)):
         me.note(session=session, task=task)
     me.step("relate", number=3)
-    me.step("recall", query=me.draw("asked"), inside=session, use="helpful")
+    me.step("recall", query=f"{me.draw('asked')} {me.past[-1][1]}", inside=session, use="helpful")
     me.step("complete_task", task_id=task)
     me.talk(session, me.chance.randint(4, 8), scope="session")
     me.step("recall", query=me.draw("asked"), inside=session)
