@@ -423,7 +423,8 @@ def _returner(me: Teller, number: int) -> None:
             me.tidy()
 
 
-WORDS_ONLY: Final = {"embedder": {"model": "none"}}
+UNHURRIED: Final = {"embedder": {"model": "none"}, "limits": {"call_seconds": 0}}
+"""No call of a life is given up, however busy the machine is."""
 KINDS: Final[Mapping[str, tuple[Habit, Grammar, Mapping[str, Any]]]] = {
     "coder": (_coder, CODER, {"preset": "balanced"}),
     "desk": (_desk, DESK, {"preset": "tiered"}),
@@ -451,7 +452,7 @@ def life_of(kind: str, seed: int, length: int, **policy: Any) -> Life:
     questions = dict.fromkeys(
         me.draw(f"{attribute}.asked", subject=subject) for subject, attribute in sorted(me.known)[:12]
     )
-    return Life(kind, seed, {**WORDS_ONLY, **own, **policy}, length, days, (*questions, *me.loved))
+    return Life(kind, seed, {**UNHURRIED, **own, **policy}, length, days, (*questions, *me.loved))
 
 
 def _days(me: Teller, habit: Habit, length: int) -> Iterator[Day]:
