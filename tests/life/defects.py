@@ -77,14 +77,15 @@ def _rationing(histories: Histories, gates: GatePolicy) -> Seen:
     hidden: dict[int, int] = defaultdict(int)
     waiting: dict[int, int] = defaultdict(int)
     written: set[int] = set()
+    last = max(_day(e.at) for entries in histories.values() for e in entries)
     for entries in histories.values():
         for day, entry, back in changes_of_view(entries):
             hidden[_day(day)] += not is_shown(entry.after) and not back
         written |= {_day(e.at) for e in entries if e.operation != "sweep"}
         own = [e for e in entries if e.target == "memory" or "held back by" in e.because]
         for entry, later in zip(own, [*own[1:], None], strict=True):
-            if "held back by the loss budget" in entry.because and later is not None:
-                for day in range(_day(entry.at), _day(_dated(later))):
+            if "held back by the loss budget" in entry.because:
+                for day in range(_day(entry.at), last if later is None else _day(_dated(later))):
                     waiting[day] += 1
     for day, number in waiting.items():
         spent = "" if hidden[day] >= gates.loss_free_count else f"{number} wait on day {day}, {hidden[day]} go"

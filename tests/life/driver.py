@@ -25,6 +25,10 @@ PAGES: Final = (60, 1000)
 """Operations that are read at once: a day seldom has more than the first number."""
 
 
+SHOWN: Final = 20
+"""Memories that ``stats`` names of each sort."""
+
+
 class Clock:
     """A clock that the driver moves."""
 
@@ -135,14 +139,14 @@ class Player:
         ids = {i for i, *_ in stats.about_to_fade} | {i for i, _ in stats.held_first}
         more = stats.fading > len(stats.about_to_fade)
         until = f"{stats.about_to_fade[-1][2]:%Y-%m-%d %H:%M} UTC" if more else "9999"
-        until = self.now() if sum(stats.held.values()) > len(stats.held_first) else until
-        self.told.announced.append((self.now(), frozenset(ids), until))
+        if len(stats.held_first) < SHOWN:  # else more wait than are named
+            self.told.announced.append((self.now(), frozenset(ids), until))
         if stats.held_first and stats.held_first[0][1] < self.clock.now - timedelta(days=8):
             told = {"held_days", "overdue_hours"}.intersection(a.name for a in self.memory.alerts())
             self.told.looks.append(("a move waits for a week", "" if told else f"no alert tells of {stats.held_first}"))
         if stats.reviews:
             values = [m.value for i, _ in stats.reviews if (m := self.memory.get(i))]
-            few = len(values) < 21 and values == sorted(values, reverse=True)
+            few = len(values) <= SHOWN and values == sorted(values, reverse=True)
             self.told.looks.append(("reviews are suggested", "" if few else f"{len(values)} reviews in no order"))
 
     def note(self) -> None:
