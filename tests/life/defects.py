@@ -112,8 +112,8 @@ def _merging(told: Told, texts: Mapping[str, str], histories: Histories) -> Seen
             if entry.operation == "consolidate" and (into := INTO.match(entry.because)):
                 merged.add((entry.at, identity))
                 if "\n---\n" in texts.get(into[1], ""):
-                    lost = {*_words(texts.get(identity, ""))} - {*_words(texts[into[1]])}
-                    yield CHECKED[3], f"{sorted(lost)} of {identity} is in no word of {into[1]}" if lost else ""
+                    one, all_of_it = (" ".join(_words(text)) for text in (texts.get(identity, ""), texts[into[1]]))
+                    yield CHECKED[3], "" if one in all_of_it else f"{one!r} is not in {into[1]}"
     said: dict[str, list[str]] = defaultdict(list)
     for identity, text in told.texts.items():
         said[reworded(text)].append(identity)

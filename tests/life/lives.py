@@ -275,7 +275,7 @@ def _keep_house(me: Teller, number: int) -> None:
         me.step("reread", query=me.draw("asked"))
     if me.often(0.3):
         me.decided.append(me.draw("decided") if me.often(0.5) else reworded((me.decided or [""])[-1]))
-        text = (me.draw("note"), me.draw("small"), me.decided[-1])
+        text = (me.draw("note"), me.draw("small"), "It is a lovely morning.", me.decided[-1])
         me.step("extract", text="\n".join(text), namespace="default")
     if number % 14 == 11:
         me.step("consolidate", similarity_threshold=0.85, strategy=me.chance.choice(("keep_newest", "merge_content")))

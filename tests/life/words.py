@@ -244,7 +244,7 @@ HISTORY: Final[Grammar] = {
 }
 
 POLITE: Final = re.compile(
-    r"good morning|thanks|wait a second|haha|weekend|where were we|keep that in mind|written that|^OK\\.?$",
+    r"(?:good|lovely) morning|thanks|wait a second|haha|weekend|where were we|keep that in mind|written that|^OK\\.?$",
     re.IGNORECASE,
 )
 """Small talk of the grammars, which nobody wants to keep."""
