@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 import perdure.memory  # noqa: F401  # declares the verbs
+from life.defects import CHECKED
 from perdure.knowledge.rules.claim_resolution import ConflictStrategy
 from perdure.knowledge.rules.fact_records import TABLE, FactEvent, FactState, FactTransition, state_of
 from perdure.records.instant import to_instant
@@ -199,7 +200,8 @@ BY_HAND: Final[Mapping[str, Row]] = {
     "undone": lambda e: e.operation == "undo",
 }
 """What else can happen to a memory -> how the journal tells it."""
-ROWS: Final[Mapping[str, Row]] = {**DERIVED, **BY_HAND}
+ROWS: Final[Mapping[str, Row]] = {**DERIVED, **BY_HAND, **dict.fromkeys(CHECKED, lambda _: False)}
+"""All rows; what ``defects`` looks at is counted there."""
 
 
 def reached(histories: Iterable[Iterable[Entry]], operations: Mapping[str, int]) -> Counter[str]:

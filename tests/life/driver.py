@@ -25,6 +25,10 @@ PAGES: Final = (60, 1000)
 """Operations that are read at once: a day seldom has more than the first number."""
 
 
+SHOWN: Final = 20
+"""Memories that ``stats`` names of each sort."""
+
+
 class Clock:
     """A clock that the driver moves."""
 
@@ -48,6 +52,10 @@ class Told:
         sessions: The sessions in which something was said.
         refused: (verb, error) -> how often.
         asked: (verb, what was found) -> how often.
+        consolidated: When something was consolidated, as the journal tells it.
+        extracted: The texts from which something was extracted.
+        announced: (when, memories that somebody was told are about to be archived or wait, up to when all are named).
+        looks: What the driver has looked at itself, as ``life.defects`` tells it.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -58,6 +66,10 @@ class Told:
     sessions: set[str] = field(default_factory=set)
     refused: Counter[tuple[str, str]] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
+    consolidated: list[str] = field(default_factory=list)
+    extracted: list[str] = field(default_factory=list)
+    announced: list[tuple[str, frozenset[str], str]] = field(default_factory=list)
+    looks: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass
@@ -105,6 +117,7 @@ class Player:
                 self._do(step)
             except PerdureError as error:
                 self.told.refused[step.verb, type(error).__name__] += 1
+                self.told.looks.append(("something is refused", "" if error.remedy else f"no way out: {error.message}"))
         self._upkeep(begin + timedelta(days=1))
         self.clock.now = begin + timedelta(days=1)
         if day is not None or self._busy:
@@ -115,6 +128,26 @@ class Player:
         while (due := self._swept + timedelta(hours=self.every)) <= until:
             self.clock.now = self._swept = due
             self._busy |= self.memory.sweep().changed
+
+    def now(self) -> str:
+        """Return the instant as the journal tells it."""
+        return f"{self.clock.now:%Y-%m-%d %H:%M} UTC"
+
+    def listen(self) -> None:
+        """Look at what is about to be archived, what waits, and the reviews that are suggested."""
+        stats = self.memory.stats()
+        ids = {i for i, *_ in stats.about_to_fade} | {i for i, _ in stats.held_first}
+        more = stats.fading > len(stats.about_to_fade)
+        until = f"{stats.about_to_fade[-1][2]:%Y-%m-%d %H:%M} UTC" if more else "9999"
+        if len(stats.held_first) < SHOWN:  # else more wait than are named
+            self.told.announced.append((self.now(), frozenset(ids), until))
+        if stats.held_first and stats.held_first[0][1] < self.clock.now - timedelta(days=8):
+            told = {"held_days", "overdue_hours"}.intersection(a.name for a in self.memory.alerts())
+            self.told.looks.append(("a move waits for a week", "" if told else f"no alert tells of {stats.held_first}"))
+        if stats.reviews:
+            values = [m.value for i, _ in stats.reviews if (m := self.memory.get(i))]
+            few = len(values) <= SHOWN and values == sorted(values, reverse=True)
+            self.told.looks.append(("reviews are suggested", "" if few else f"{len(values)} reviews in no order"))
 
     def note(self) -> None:
         """Write down what was done since the last note."""
@@ -139,6 +172,7 @@ class Player:
             "recall": self._recall,
             "mark": lambda s: self._plain("used", ids=[self._id(s)], outcome=s.arguments["outcome"]),
             "reinforce": self._reinforce,
+            "extract": self._extract,
             "strengthen": lambda s: self._plain("strengthen", memory_ids=[self._id(s)]),
             "weaken": lambda s: self._plain("weaken", memory_ids=[self._id(s)], amount=1.0),
             "relate": self._relate,
@@ -218,8 +252,19 @@ class Player:
                 self.told.texts.pop(change.id, None)
 
     def _reinforce(self, step: Step) -> None:
-        how = {"boost_amount": 0.2, **{k: v for k, v in step.arguments.items() if k != "id"}}
-        self._plain("reinforce", memory_ids=[self._id(step)], **how)
+        """Reinforce, and look whether what decay has taken comes back by it."""
+        identity, how = self._id(step), {k: v for k, v in step.arguments.items() if k != "id"}
+        before = self.memory.get(identity)
+        self._plain("reinforce", memory_ids=[identity], **{"boost_amount": 0.2, **how})
+        after = self.memory.get(identity)
+        if before is not None and after is not None and not how:
+            much = after.importance > before.importance + 0.2 + 1e-9
+            fault = f"{before.importance} and 0.2 are {after.importance}" if much else ""
+            self.told.looks.append(("an importance that has decayed is reinforced", fault))
+
+    def _extract(self, step: Step) -> None:
+        self.told.extracted.append(step.arguments["text"])
+        self._plain("extract", **step.arguments)
 
     def _same(self) -> None:
         """Say of two predicates that are asked about that they are one."""
@@ -245,6 +290,7 @@ class Player:
         """Look first, then do it."""
         for dry_run in (True, False):
             self.memory.consolidate("default", dry_run=dry_run, **step.arguments)
+        self.told.consolidated.append(self.now())
 
 
 MAINTENANCE: Final = frozenset({"sweep", "consolidate", "fit", "promote", "end_session", "complete_task", "decay"})

@@ -151,9 +151,9 @@ def budgets_hold(histories: Mapping[str, Sequence[Entry]], gates: GatePolicy) ->
     came, went = Counter[str](), Counter[str]()
     hidden, swept = Counter[str](), Counter[str]()
     for entries in histories.values():
-        for day, entry, back in _changes_of_view(entries):
-            (came if _is_shown(entry.after) else went)[day] += 1
-            if entry.operation in MAINTENANCE and not back and not _is_shown(entry.after):
+        for day, entry, back in changes_of_view(entries):
+            (came if is_shown(entry.after) else went)[day] += 1
+            if entry.operation in MAINTENANCE and not back and not is_shown(entry.after):
                 hidden[day] += 1
                 swept[day] += entry.operation == "sweep"
     for day, number in hidden.items():
@@ -163,17 +163,18 @@ def budgets_hold(histories: Mapping[str, Sequence[Entry]], gates: GatePolicy) ->
             yield f"{day}: {number} of {began} hidden, {swept[day]} of them by sweeps"
 
 
-def _changes_of_view(entries: Sequence[Entry]) -> Iterator[tuple[str, Entry, bool]]:
+def changes_of_view(entries: Sequence[Entry]) -> Iterator[tuple[str, Entry, bool]]:
     """Yield (day, change, whether it is undone later) of one memory's changes that show or hide it, oldest first."""
     changes = [e for e in entries if e.target == "memory" and "status" in (e.after or {})]
-    changes = [e for e in changes if _is_shown(e.after) != _is_shown(e.before)]
+    changes = [e for e in changes if is_shown(e.after) != is_shown(e.before)]
     for entry, later in zip_longest(changes, changes[1:]):
         by_rule = entry.after is not None and entry.operation == "sweep" and "status_ms" in entry.after
         day = from_instant(entry.after["status_ms"]).isoformat() if by_rule else entry.at
         yield day[:10], entry, later is not None and later.operation == "undo"
 
 
-def _is_shown(row: Mapping[str, Any] | None) -> bool:
+def is_shown(row: Mapping[str, Any] | None) -> bool:
+    """Whether a memory is in view, by its row."""
     return row is not None and row.get("status") == Status.ACTIVE
 
 

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Final
 
 from life import clerk
-from life.words import BACKED_UP, CODER, DESK, FAMILY, HISTORY, TALK, Grammar
+from life.words import BACKED_UP, CODER, DESK, FAMILY, HISTORY, TALK, Grammar, reworded
 
 MINUTES: Final = 24 * 60
 
@@ -75,6 +75,12 @@ class Teller:
     """(label, text) of everything that was told to be remembered."""
     put_away: list[str] = field(default_factory=list)
     """Labels of what was archived by hand."""
+    decided: list[str] = field(default_factory=list)
+    """What was decided."""
+    courier: str = ""
+    """Whom an office works with."""
+    planned: dict[int, list[clerk.Planned]] = field(default_factory=dict)
+    """Day -> what is done on it besides."""
     loved: list[str] = field(default_factory=list)
     """Questions that are asked again and again."""
     minute: int = 0
@@ -175,6 +181,9 @@ class Teller:
             if self.put_away and self.often(0.3):
                 old = self.chance.choice(self.put_away)
                 text = dict(self.past)[old]
+            others = [one for one in self.past[-30:] if reworded(one[1]) != one[1]]
+            if others and self.often(0.7):
+                old, text = others[-1][0], reworded(others[-1][1])
             label, more = self.label(), self.draw("again")
             text = text if self.often(0.5) else f"{more}{text[0].lower()}{text[1:]}" if more else text.rstrip(".")
             self.past.append((label, text))
@@ -249,7 +258,7 @@ def _task(me: Teller, session: str, task: str) -> None:
     for _ in range(me.chance.randint(2, 3)):
         me.note(session=session, task=task)
     me.step("relate", number=3)
-    me.step("recall", query=me.draw("asked"), inside=session, use="helpful")
+    me.step("recall", query=f"{me.draw('asked')} {me.past[-1][1]}", inside=session, use="helpful")
     me.step("complete_task", task_id=task)
     me.talk(session, me.chance.randint(4, 8), scope="session")
     me.step("recall", query=me.draw("asked"), inside=session)
@@ -264,8 +273,10 @@ def _keep_house(me: Teller, number: int) -> None:
         me.tidy()
     if me.often(0.2):
         me.step("reread", query=me.draw("asked"))
-    if me.often(0.15):
-        me.step("extract", text=f"{me.draw('note')} {me.draw('small')} {me.draw('decided')}")
+    if me.often(0.3):
+        me.decided.append(me.draw("decided") if me.often(0.5) else reworded((me.decided or [""])[-1]))
+        text = (me.draw("note"), me.draw("small"), "It is a lovely morning.", me.decided[-1])
+        me.step("extract", text="\n".join(text), namespace="default")
     if number % 14 == 11:
         me.step("consolidate", similarity_threshold=0.85, strategy=me.chance.choice(("keep_newest", "merge_content")))
 
@@ -370,10 +381,12 @@ def _importer(me: Teller, number: int) -> None:
                 me.talk(f"archive-{year}-{ago}", me.chance.randint(4, 6), ago=ago)
             me.note("guide", ago=365 * year - 20)
             me.note(ago=365 * year - 40)
+        letter = " ".join(me.draw("note") for _ in range(90))
+        me.step("remember", "letter", content=letter, ago=365 * 4)
         me.at_once()
         me.step("sweep")
         return
-    if number < 8:
+    if number < 8 and number % 2 == 0:
         me.talk(f"import-{number}", 4, ago=me.chance.randint(30, 3000))
         me.step("sweep")
     if not me.often(0.3):
@@ -410,7 +423,8 @@ def _returner(me: Teller, number: int) -> None:
             me.tidy()
 
 
-WORDS_ONLY: Final = {"embedder": {"model": "none"}}
+UNHURRIED: Final = {"embedder": {"model": "none"}, "limits": {"call_seconds": 0}}
+"""No call of a life is given up, however busy the machine is."""
 KINDS: Final[Mapping[str, tuple[Habit, Grammar, Mapping[str, Any]]]] = {
     "coder": (_coder, CODER, {"preset": "balanced"}),
     "desk": (_desk, DESK, {"preset": "tiered"}),
@@ -438,7 +452,7 @@ def life_of(kind: str, seed: int, length: int, **policy: Any) -> Life:
     questions = dict.fromkeys(
         me.draw(f"{attribute}.asked", subject=subject) for subject, attribute in sorted(me.known)[:12]
     )
-    return Life(kind, seed, {**WORDS_ONLY, **own, **policy}, length, days, (*questions, *me.loved))
+    return Life(kind, seed, {**UNHURRIED, **own, **policy}, length, days, (*questions, *me.loved))
 
 
 def _days(me: Teller, habit: Habit, length: int) -> Iterator[Day]:

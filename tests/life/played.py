@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from conftest import HashEmbedder, budget
-from life import invariants
+from life import defects, invariants
 from life.coverage import reached
 from life.driver import Player, begin
 from life.lives import life_of
@@ -28,6 +28,8 @@ CORE: Final[Mapping[str, tuple[int, int, float]]] = {
 
 READ: Final = 5
 """MEMORY.md is read on every such day."""
+HEARD: Final = 15
+"""What is about to be archived is looked at on every such day."""
 MIDDLE: Final = 0.6
 """Share of a life after which its state is kept, to be found again when the rest is taken back."""
 
@@ -57,7 +59,10 @@ def live(player: Player, work: Work | None = None) -> Played:
 
     def look(day: int) -> None:
         counted.weigh(player, day)
-        untrue.extend(invariants.digest_is_true(memory) if day % READ == 0 else ())
+        if day % READ == 0:
+            untrue.extend(invariants.digest_is_true(memory))
+        if day % HEARD == 0:
+            player.listen()
 
     with counted.of(player):
         player.play(int(life.length * MIDDLE), evening=look)
@@ -91,6 +96,8 @@ def checked(player: Player) -> tuple[dict[str, list[str]], Counter[str]]:
     items = invariants.everything(memory, told.sessions)
     histories: dict[str, Any] = {item.id: memory.history(item.id) for item in items}
     opening = memory.agent.opening("a new session", "default")
+    looks = [*defects.looks(told, items, histories, memory.policy)]
+    rows = reached(histories.values(), told.names)
     return {
         "nothing waits in silence": [*invariants.nothing_waits_in_silence(memory, items, player.clock.now)],
         "nothing is lost": [*invariants.nothing_is_lost(memory, told)],
@@ -101,5 +108,6 @@ def checked(player: Player) -> tuple[dict[str, list[str]], Counter[str]]:
         ],
         "the digest fits": [*invariants.digest_fits(memory)],
         "budgets hold each day": [*invariants.budgets_hold(histories, memory.policy.gates)],
+        "what once went wrong does not": [f"{row}: {fault}" for row, fault in looks if fault],
         "the store is sound": memory.check(),
-    }, reached(histories.values(), told.names)
+    }, rows + Counter(row for row, _ in looks)

@@ -5,6 +5,7 @@ Rules named ``X.said`` and ``X.asked`` say and ask the attribute X of a subject.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -95,7 +96,7 @@ CODER: Final[Grammar] = {
         "The log of {thing} rotates after {number} MB, and {person} reads it every {day}.",
     ),
     "decided": (
-        "We decided to drop {thing} in {month}.",
+        "We decided to use {database} as the database of {project}.",
         "We agreed that {person} merges {project}.",
         "Always run the linter before {thing} is merged.",
     ),
@@ -241,3 +242,25 @@ HISTORY: Final[Grammar] = {
         "In the evening {first} read aloud from the letters that {person} had sent from {city}.",
     ),
 }
+
+POLITE: Final = re.compile(
+    r"(?:good|lovely) morning|thanks|wait a second|haha|weekend|where were we|keep that in mind|written that|^OK\\.?$",
+    re.IGNORECASE,
+)
+"""Small talk of the grammars, which nobody wants to keep."""
+
+REWORDED: Final = (
+    (r"^The tests of (\w+) fail on (\w+) nights", r"On \2 nights the tests of \1 fail"),
+    (r" is kept by ", " is stored by "),
+    (r" needs (\d+) GB ", r" requires \1 GB "),
+    (r"^We agreed that ", "We decided that "),
+    (r" as the database ", " for the database "),
+)
+"""What somebody says, and how it is said in other words."""
+
+
+def reworded(text: str) -> str:
+    """Return the same in other words, always the same ones; the text itself if no others are known."""
+    for said, otherwise in REWORDED:
+        text = re.sub(said, otherwise, text)
+    return text

@@ -10,13 +10,14 @@ from typing import Final
 
 SMALL_TALK: Final = {
     "en": """
-    a again agree agreed ah ahead alright also amazing and awesome aw aww bet bye cheers congrats congratulations
-    cool course cya dear definitely do done exactly excellent fantastic fine for glad go good goodbye gotcha got great
-    haha happy have hear hello help helpful helping here hey hi hm hmm how i idea it is just know like lol looks
-    love lot lots lovely luck makes me mind minute moment morning much my nice night no nope not of oh ok okay on
-    one perfect please pleasure problem really right sec second see sense so sorry sounds sure take talk thank
-    thanks that thats the then there this to too totally true u understood very welcome well what will wonderful
-    works worries wow yeah yep yes you your yup m s re ll ve lunch brb afk now
+    a again agree agreed ah ahead alright also amazing and awesome aw aww bet bye cheers congrats
+    congratulations cool course cya dear definitely do done exactly excellent fantastic fine for glad go good
+    goodbye gotcha got great haha happy have hear hello help helped helpful helping helps here hey hi hm hmm how
+    i idea it is just know like lol looks love lot lots lovely luck makes me mind minute moment morning much my
+    nice night no nope not of oh ok okay on one perfect please pleasure problem really right sec second see
+    sense so sorry sounds sure take talk thank thanks that thats the then there this to too totally true u
+    understood very wait welcome well what will wonderful works worries wow yeah yep yes you your yup m s re ll
+    ve lunch brb afk now
     """,
     "de": """
     aber alles alright auch bis bitte danke dank dann das dir doch du echt ein euch genau gern gerne gut gute guten

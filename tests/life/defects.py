@@ -1,0 +1,227 @@
+"""What once went wrong in lived stores, asked of whole lives.
+
+Each check tells of everything that it looks at (row, fault); the fault is empty where all is as it should be. A row
+that no life looks at fails, as those of ``coverage`` do: what is never looked at is not held.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any, Final
+
+from life.driver import Told
+from life.invariants import changes_of_view, is_shown
+from life.words import POLITE, reworded
+from perdure.records.memory import Form, Kind, MemoryItem, Scope
+from perdure.records.policy import GatePolicy, Policy
+from perdure.records.report import Entry
+
+Seen = Iterator[tuple[str, str]]
+Histories = Mapping[str, Sequence[Entry]]
+
+CHECKED: Final = (
+    "a day on which something waits for the loss budget",
+    "such a day on which nobody writes",
+    "what was said in other words is compared",
+    "contents are joined",
+    "an extraction from a text with small talk",
+    "a decision is told again in other words",
+    "a session without use is promoted",
+    "a session with use is promoted",
+    "something is overheard",
+    "an access where activation decides",
+    "what was recalled is forgotten where activation decides",
+    "an importance that has decayed is reinforced",
+    "a decay by hand",
+    "a long text is summed up",
+    "what is archived was announced",
+    "reviews are suggested",
+    "a move waits for a week",
+    "something is refused",
+)
+"""Rows: what the checks look at."""
+LONG_TEXT: Final = 1000
+"""Words of a text that a summary shortens to a fifth at least."""
+CHOSEN: Final = re.compile(r"decided|agreed|rejected|always|remember|no, \w+, not|appointment|allergic", re.IGNORECASE)
+"""What is promoted although nobody used it: it decides, or somebody asked for it."""
+DECAYED: Final = re.compile(r"has decayed to [\d.]+ from a base of [\d.]+ \((.*?); ([\d.]+) days since .*?, (\d+) acc")
+DECISION: Final = re.compile(r"(We decided|We agreed|Always) .*")
+INTO: Final = re.compile(r"^consolidated into (\S+)")
+
+
+def looks(told: Told, items: Sequence[MemoryItem], histories: Histories, policy: Policy) -> Seen:
+    """Tell of everything that is looked at in a life."""
+    texts = {**{m.id: m.content for m in items if m.form is Form.FULL}, **told.texts}
+    yield from _rationing(histories, policy.gates)
+    yield from _merging(told, texts, histories)
+    yield from _extraction(told, texts, histories)
+    yield from _promotion({m.id: m for m in items}, texts, histories)
+    yield from _use(histories, policy)
+    yield from _decay(histories, policy)
+    yield from _forms(texts, histories)
+    yield from _announced(told, histories)
+    yield from told.looks
+
+
+def _day(text: str) -> int:
+    return datetime.fromisoformat(text[:10]).toordinal()
+
+
+def _rationing(histories: Histories, gates: GatePolicy) -> Seen:
+    """While something waits for the loss budget, each day's is used up, whether somebody writes or not."""
+    hidden: dict[int, int] = defaultdict(int)
+    waiting: dict[int, int] = defaultdict(int)
+    written: set[int] = set()
+    last = max(_day(e.at) for entries in histories.values() for e in entries)
+    for entries in histories.values():
+        for day, entry, back in changes_of_view(entries):
+            hidden[_day(day)] += not is_shown(entry.after) and not back
+        written |= {_day(e.at) for e in entries if e.operation != "sweep"}
+        own = [e for e in entries if e.target == "memory" or "held back by" in e.because]
+        for entry, later in zip(own, [*own[1:], None], strict=True):
+            if "held back by the loss budget" in entry.because:
+                for day in range(_day(entry.at), last if later is None else _day(_dated(later))):
+                    waiting[day] += 1
+    for day, number in waiting.items():
+        spent = "" if hidden[day] >= gates.loss_free_count else f"{number} wait on day {day}, {hidden[day]} go"
+        yield CHECKED[0], spent
+        if day not in written:
+            yield CHECKED[1], spent
+
+
+def _dated(entry: Entry) -> str:
+    """Return when a change happened by its own account: a late sweep dates what it hides."""
+    at = (entry.after or {}).get("status_ms") if entry.operation == "sweep" else None
+    return entry.at if at is None else datetime.fromtimestamp(at / 1000, UTC).isoformat()
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[\w.:`]*\w", text.casefold())
+
+
+def _merging(told: Told, texts: Mapping[str, str], histories: Histories) -> Seen:
+    """What says the same in other words is merged, and the text that stays lacks no word of the one that goes."""
+    merged: set[tuple[str, str]] = set()
+    for identity, entries in histories.items():
+        for entry in entries:
+            if entry.operation == "consolidate" and (into := INTO.match(entry.because)):
+                merged.add((entry.at, identity))
+                if "\n---\n" in texts.get(into[1], ""):
+                    one, all_of_it = (" ".join(_words(text)) for text in (texts.get(identity, ""), texts[into[1]]))
+                    yield CHECKED[3], "" if one in all_of_it else f"{one!r} is not in {into[1]}"
+    said: dict[str, list[str]] = defaultdict(list)
+    for identity, text in told.texts.items():
+        said[reworded(text)].append(identity)
+    for at, same in product(told.consolidated, said.values()):
+        seen = [i for i in same if len(same) > 1 and _compared(histories.get(i, ()), at)]
+        if len({" ".join(_words(texts[i])) for i in seen}) > 1:
+            apart = [texts[i] for i in seen if (at, i) not in merged]
+            yield CHECKED[2], f"{apart} stay apart" if len(apart) > 1 else ""
+
+
+def _compared(entries: Sequence[Entry], at: str) -> bool:
+    """Whether a consolidation at an instant looked at a memory."""
+    row = _row_at(entries, at)
+    return is_shown(row) and row.get("scope") == Scope.LONG_TERM and not row.get("pinned")
+
+
+def _row_at(entries: Sequence[Entry], at: str) -> dict[str, Any]:
+    """Return what a memory was just before an instant, as far as the journal tells; nothing before it was stored."""
+    row: dict[str, Any] = {}
+    for entry in entries:
+        if entry.target == "memory" and entry.at < at:
+            row = {**row, **entry.after} if entry.after is not None else {}
+    return row
+
+
+def _extraction(told: Told, texts: Mapping[str, str], histories: Histories) -> Seen:
+    """Of a text no small talk is extracted, and of a decision that is told again in other words nothing."""
+    kept = [i for i, entries in histories.items() if entries[0].operation == "extract"]
+    small = [texts[i] for i in kept if POLITE.search(texts.get(i, ""))]
+    yield from ((CHECKED[4], f"{small} is extracted" if small else "") for _ in told.extracted)
+    decided = [found[0] for text in told.extracted if (found := DECISION.search(text))]
+    for number, decision in enumerate(decided):
+        if any(decision != other and reworded(decision) == reworded(other) for other in decided[:number]):
+            twice = [texts[i] for i in kept if reworded(texts.get(i, "")) == reworded(decision)]
+            yield CHECKED[5], f"{twice} is extracted twice" if len(twice) > 1 else ""
+
+
+def _promotion(items: Mapping[str, MemoryItem], texts: Mapping[str, str], histories: Histories) -> Seen:
+    """Of a session with use only what was used is promoted, or decided; of another no small talk."""
+    promoted: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for identity, entries in histories.items():
+        for entry in entries:
+            if entry.operation == "promote" and "promoted to long_term" in entry.because:
+                promoted[entry.at, items[identity].session or ""].append(identity)
+        born = entries[0].after or {}
+        if born.get("scope") == Scope.SESSION and born.get("kind") == Kind.EPISODE:
+            yield CHECKED[8], f"{identity} is certain" if born["confidence"] > 0.9 else ""
+    for (at, session), ids in promoted.items():
+        inside = [i for i, m in items.items() if m.session == session and _row_at(histories[i], at)]
+        used = {i for i in inside if _is_used(histories[i], at)}
+        chosen = {i for i in ids if items[i].kind is Kind.FACT or CHOSEN.search(texts.get(i, ""))}
+        wrong = {*ids} - used - chosen if used else {i for i in ids if POLITE.search(texts.get(i, ""))}
+        yield CHECKED[7 if used else 6], f"{sorted(wrong)} of {session} are promoted" if wrong else ""
+
+
+def _is_used(entries: Sequence[Entry], at: str) -> bool:
+    """Whether a memory was found or reinforced by an instant, what is only counted then included."""
+    told = (e for e in entries if e.at <= at and (e.at < at or e.operation == "promote"))
+    return any({"access_count", "reinforcements"} & (e.after or {}).keys() for e in told if e.before is not None)
+
+
+def _use(histories: Histories, policy: Policy) -> Seen:
+    """Where activation decides, use moves it alone, and what was recalled is forgotten when its energy is gone."""
+    for identity, entries in histories.items() if policy.strength.on_access else ():
+        accessed = False
+        for entry in entries:
+            after = entry.after or {}
+            if "access_count" in after and entry.operation in ("sweep", "used", "promote"):
+                accessed = True
+                yield CHECKED[9], f"use moves the importance of {identity}" if "importance" in after else ""
+            if accessed and entry.operation == "sweep" and after.get("status") == "archived":
+                yield CHECKED[10], ""
+
+
+def _decay(histories: Histories, policy: Policy) -> Seen:
+    """What a decay by hand writes down is what the policy's curve, half-life, floor and weight make of it."""
+    keys = policy.importance
+    asked = f"{keys.shape}, half-life {keys.half_life_days:g} days, floor {keys.floor:g}, weight {keys.access_weight:g}"
+    for identity, entries in histories.items():
+        row: dict[str, Any] = {}
+        for entry in entries:
+            if found := DECAYED.search(entry.because):
+                how, days, accesses = found[1], float(found[2]), int(found[3])
+                least = max(keys.floor, row["importance"] * 2 ** (-(days + 0.1) / keys.half_life_days))
+                low = accesses == 0 and entry.after["decayed"] < min(least, row["importance"])
+                yield CHECKED[12], f"{identity} decays by {how} instead of {asked}" if low or how != asked else ""
+            row |= (entry.after or {}) if entry.target == "memory" else {}
+
+
+def _forms(texts: Mapping[str, str], histories: Histories) -> Seen:
+    """A summary of a long text has a fifth of its words at most."""
+    for identity, entries in histories.items():
+        whole = len(texts.get(identity, "").split())
+        for entry in entries if whole >= LONG_TEXT else ():
+            if (entry.after or {}).get("form") == Form.SUMMARY and entry.operation == "sweep":
+                shown = len(entry.after["shown"].split())
+                yield CHECKED[13], f"{shown} of {whole} words of {identity} are shown" if 5 * shown > whole else ""
+
+
+def _announced(told: Told, histories: Histories) -> Seen:
+    """What a sweep archives stood among what is about to be, or waits, when somebody looked some days before."""
+    looked = [text for text, _, _ in told.announced]
+    for identity, entries in histories.items():
+        for number, entry in enumerate(entries):
+            if entry.operation == "sweep" and (entry.after or {}).get("status") == "archived":
+                last = bisect_left(looked, entry.at) - 1
+                before = [e.at for e in entries[:number] if e.operation != "sweep" or "access" in e.because]
+                if last >= 0 and before[-1] < looked[last]:
+                    _, ids, until = told.announced[last]
+                    named = identity in ids or entry.at >= until
+                    yield CHECKED[14], "" if named else f"nobody was told that {identity} goes at {entry.at}"
