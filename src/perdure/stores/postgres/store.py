@@ -6,7 +6,9 @@ import atexit
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Final, TypeVar
 from warnings import warn
@@ -17,7 +19,7 @@ from psycopg.errors import UniqueViolation
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
-from perdure.records.errors import DiskFull, IncompleteWarning, NotAllowed, StoreDamaged, StoreReadOnly
+from perdure.records.errors import DiskFull, IncompleteWarning, NotAllowed, StoreDamaged, StoreReadOnly, StoreTooNew
 from perdure.records.instant import Instant
 from perdure.records.memory import Record
 from perdure.records.plan import Plan, Row, Target
@@ -33,7 +35,7 @@ from perdure.stores.postgres.connections import Connection
 from perdure.stores.postgres.distribution import tables
 from perdure.stores.postgres.faults import node_unavailable, translate_error
 from perdure.stores.postgres.rebuilding import purge, rebuild, restore_schema, vacuum
-from perdure.stores.postgres.schema import SchemaStatus, check_schema
+from perdure.stores.postgres.schema import SchemaStatus, check_meta, check_schema
 from perdure.stores.postgres.searching import PostgresSearch, SearchStatistics
 from perdure.stores.postgres.server import Address, Server, connect
 from perdure.stores.postgres.session import PostgresSession
@@ -145,9 +147,11 @@ class PostgresStore(SqlStore):
         with self._lock:
             self._counted += 1
             trim = self._counted % min(_TRIM_EVERY, self.log_entries // 8 + 1) == 0
-        self._write_noted(plan.namespace, lambda s, again: self._count(s, plan, again=again, trim=trim), flush=False)
+        work = partial(self._count, plan=plan, trim=trim)
+        with suppress(StoreTooNew):  # as on a replica, what only reads goes on
+            self._write_noted(plan.namespace, work, flush=False)
 
-    def _count(self, session: PostgresSession, plan: Plan, *, again: bool, trim: bool) -> None:
+    def _count(self, session: PostgresSession, again: bool, *, plan: Plan, trim: bool) -> None:
         logged = [c for c in plan.changes if c.target is Target.RECALL and c.after and self.log_entries]
         for change in logged:
             row = require_row(change.after)
@@ -163,6 +167,9 @@ class PostgresStore(SqlStore):
             session.run_rows("insert_access", accesses)
         if logged and trim:
             session.run("trim_recalls", kept=self.log_entries)
+        meta = session.run("read_meta")
+        session.settle()
+        check_meta(meta.fetchall())
 
     # --- searching
 
@@ -262,6 +269,9 @@ class PostgresStore(SqlStore):
         restore_schema(self.address)
         self._admin(restore_spaces)
         rebuild(self._server, self.namespaces, self._stemmer, keep_texts=keep_texts)
+
+    def forget_texts(self, namespace: str) -> None:
+        """Return at once: the store has nothing of texts in this process."""
 
     def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""

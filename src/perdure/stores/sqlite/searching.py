@@ -74,6 +74,11 @@ class Searches:
         for key in [k for k in self._indexes if k[0] == namespace]:
             del self._indexes[key]
 
+    def forget_texts(self, namespace: str) -> None:
+        """Drop a namespace's index, and all words: which of them it alone has is not known."""
+        self.forget(namespace)
+        self.vocabulary = Vocabulary(self.connection)
+
     @property
     def nbytes(self) -> int:
         """Bytes held."""

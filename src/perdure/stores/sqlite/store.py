@@ -6,14 +6,15 @@ import atexit
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
-from time import monotonic
+from itertools import count
+from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
 import apsw
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
-from perdure.records.errors import DiskFull, PerdureError, StoreReadOnly
+from perdure.records.errors import DiskFull, PerdureError, StoreReadOnly, StoreTooNew
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Plan, Target
@@ -32,10 +33,12 @@ from perdure.stores.sqlite.compacting import compact_file, file_size, overwritin
 from perdure.stores.sqlite.connection import (
     MEMORY,
     SqliteSession,
+    begin_at_once,
     check_version,
     fetch_all,
     json_list,
     open_file,
+    pause_before,
     run,
     snapshot,
     takes_writes,
@@ -132,8 +135,8 @@ class SqliteStore(SqlStore):
         self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
     ) -> None:
         self._check_writable()
-        with self.documents.naming_damage(plan), self._use() as connection:
-            with overwriting(connection) if plan.erasure else nullcontext(), transaction(connection):
+        with self.documents.naming_damage(plan), self._begun(erases=plan.erasure is not None) as connection:
+            with transaction(connection, begun=True):
                 check_version(connection, self.path)
                 session = SqliteSession(connection, plan.namespace)
                 apply_plan(session, plan, fence)
@@ -179,16 +182,24 @@ class SqliteStore(SqlStore):
 
     def flush(self) -> None:
         """Write accesses that are still waiting; waits for the lock if it must."""
-        with self._use() as connection:
-            if self._waiting:
-                with transaction(connection):
-                    written = self._append_waiting(connection)
-                self._remove_waiting(written)
+        if self._waiting:
+            with self._begun() as connection:
+                self._write_waiting(connection)
 
     def _flush(self) -> None:
         # On the connection that reads: another one's commit would empty its page cache, which costs a recall 1 ms.
-        with without_waiting(self._connection), transaction(self._connection):
-            written = self._append_waiting(self._connection)
+        with without_waiting(self._connection):
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._write_waiting(self._connection)
+
+    def _write_waiting(self, connection: apsw.Connection) -> None:
+        """Write what waits in a transaction that has begun; nothing where the file is one that a newer version made."""
+        with transaction(connection, begun=True):
+            try:
+                check_version(connection, self.path)
+            except StoreTooNew:
+                self._waiting.clear()
+            written = self._append_waiting(connection)
         self._remove_waiting(written)
 
     def _append_waiting(self, connection: apsw.Connection) -> int:
@@ -320,6 +331,10 @@ class SqliteStore(SqlStore):
             check_version(connection, self.path)
             return StoreHealth(connection.pragma("user_version"), writable)
 
+    def forget_texts(self, namespace: str) -> None:
+        with self._use():
+            self._searches.forget_texts(namespace)
+
     def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
         """Remove what deleted rows left in the file and its log, and search both for the erased words."""
         self.flush()
@@ -354,7 +369,7 @@ class SqliteStore(SqlStore):
 
     def _write(self, namespace: str, work: Callable[[Session], T]) -> T:
         self._check_writable()
-        with self._use() as connection, transaction(connection):
+        with self._begun() as connection, transaction(connection, begun=True):
             check_version(connection, self.path)
             return work(SqliteSession(connection, namespace))
 
@@ -376,6 +391,25 @@ class SqliteStore(SqlStore):
 
     def _use(self) -> Use:
         return self._using
+
+    @contextmanager
+    def _begun(self, *, erases: bool = False) -> Iterator[apsw.Connection]:
+        """The connection in a write transaction, which the block ends.
+
+        Who waits for another process that writes lets others of this one read meanwhile.
+        """
+        for tries in count():
+            with self._use() as connection, overwriting(connection) if erases else nullcontext():
+                try:
+                    begin_at_once(connection)
+                except apsw.BusyError:
+                    pause = pause_before(tries)
+                    if pause is None:
+                        raise
+                else:
+                    yield connection
+                    return
+            sleep(pause)
 
     @contextmanager
     def _own_connection(self) -> Iterator[apsw.Connection]:
