@@ -68,6 +68,19 @@ def refusal(remains: Remains, source: Store) -> TargetTaken:
     )
 
 
+def refuse_erased(source: Store, target: Store, namespace: str, origin: str) -> None:
+    """Refuse an export under another name where memories of it were erased from the target under the name it had.
+
+    Raises:
+        TargetTaken: Some were.
+    """
+    ids = [row["id"] for row in _rows(source.transfer, namespace, "memory")]
+    find = target.documents.find
+    if found := [d for n in range(0, len(ids), _PAGE) for d in find(origin, Shelf.ERASED, ids[n : n + _PAGE])]:
+        told = f"{len(found):,} of the export's {len(ids):,} memories were erased for good from {origin}. Nothing was"
+        raise TargetTaken(f"{told} written.", namespace, "memory", remedy="Export what is left of it, and import that.")
+
+
 def restore(source: Store, target: Store, remains: Remains, *, id: str, now: Instant, policy: str) -> Moved:  # noqa: A002  # the operation's
     """Bring an export's state of a namespace back, and lift what forbade that for its memories.
 
