@@ -149,6 +149,18 @@ def test_an_operator_may_say_how_many_calls_a_caller_runs(memory, held):
             assert found == [200]
 
 
+def test_an_operator_may_give_one_caller_all_threads(memory, held):
+    runs, go = held
+    with serving(memory, threads=2, waiting=6, caller_threads=2) as client:
+        asked = [in_thread(lambda: client.get("/v1/history").status_code) for _ in range(2)]
+        for _ in asked:
+            assert runs.acquire(timeout=30)
+        go.set()
+        for thread, found in asked:
+            thread.join(30)
+            assert found == [200]
+
+
 LOCK = """
 SELECT set_config('perdure.reach', 'routed', true), set_config('perdure.prefix', '', true),
     set_config('perdure.namespace', 'a', true);

@@ -15,11 +15,13 @@ class Callers:
 
     A caller is a token, or where there are no tokens a namespace. One that runs a call already begins another only
     while as many places stay free as it then has: the first has half of all, the next half of what is left, and who
-    comes when four of them are as busy as they may be still finds one of sixteen. Who runs least goes first.
+    comes when four of them are as busy as they may be still finds one of sixteen. Who runs least goes first. Where a
+    ``share`` of more than half is wanted, nothing is left free.
     """
 
     def __init__(self, places: int, share: int, waiting: int) -> None:
         self._free, self._share, self._most = places, share, waiting
+        self._leaves = 2 * share <= places + 1
         self._running = Counter[str]()
         self._waiting: dict[str, deque[Begin]] = {}
 
@@ -52,7 +54,7 @@ class Callers:
 
     def _may_begin(self, caller: str) -> bool:
         runs = self._running[caller]
-        return self._free > 0 if not runs else runs < self._share and self._free >= runs + 2
+        return runs < self._share and self._free > (runs + 1 if runs and self._leaves else 0)
 
     def _begin_some(self) -> None:
         while self._waiting:

@@ -6,9 +6,7 @@ import atexit
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from hashlib import blake2b
 from typing import Any, Final, TypeVar
 from warnings import warn
@@ -88,6 +86,7 @@ class PostgresStore(SqlStore):
         self._server = server or Server(address)
         self._stemmer = Stemmer()
         self._counted = 0
+        self._meta: Sequence[tuple[Any, ...]] = ()  # what the last search read of the schema
         self._told = 0  # what the server's clock said, less this machine's monotonic one, in milliseconds
         self._statistics: dict[str, SearchStatistics] = {}  # of a namespace, as they last were: a guess
         self._lock = threading.Lock()
@@ -141,17 +140,22 @@ class PostgresStore(SqlStore):
         note_written(plan.id)
 
     def count(self, plan: Plan) -> None:
-        """Append a recall's accesses without waiting for the disk or for a writer of the namespace."""
+        """Append a recall's accesses without waiting for the disk or for a writer of the namespace.
+
+        What its search has read says whether a newer version lets this one write: asking again would be a round trip.
+        """
+        try:
+            check_meta(self._meta)
+        except StoreTooNew:
+            return
         if self.read_only:
             return
         with self._lock:
             self._counted += 1
             trim = self._counted % min(_TRIM_EVERY, self.log_entries // 8 + 1) == 0
-        work = partial(self._count, plan=plan, trim=trim)
-        with suppress(StoreTooNew):  # as on a replica, what only reads goes on
-            self._write_noted(plan.namespace, work, flush=False)
+        self._write_noted(plan.namespace, lambda s, again: self._count(s, plan, again=again, trim=trim), flush=False)
 
-    def _count(self, session: PostgresSession, again: bool, *, plan: Plan, trim: bool) -> None:
+    def _count(self, session: PostgresSession, plan: Plan, *, again: bool, trim: bool) -> None:
         logged = [c for c in plan.changes if c.target is Target.RECALL and c.after and self.log_entries]
         for change in logged:
             row = require_row(change.after)
@@ -167,9 +171,6 @@ class PostgresStore(SqlStore):
             session.run_rows("insert_access", accesses)
         if logged and trim:
             session.run("trim_recalls", kept=self.log_entries)
-        meta = session.run("read_meta")
-        session.settle()
-        check_meta(meta.fetchall())
 
     # --- searching
 
@@ -188,7 +189,13 @@ class PostgresStore(SqlStore):
         return bool(ids)
 
     def _pool_of(self, session: PostgresSession) -> Callable[[Query, Filters, RecallPolicy], Pool]:
-        return lambda query, filters, policy: PostgresSearch(session, policy, self._stemmer).pool(query, filters)
+        def pool(query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
+            search = PostgresSearch(session, policy, self._stemmer)
+            found = search.pool(query, filters)
+            self._meta = search.meta
+            return found
+
+        return pool
 
     def get_with_vectors(self, namespace: str, ids: Sequence[str]) -> tuple[list[Record], dict[str, Vector]]:
         return self._read_once(namespace, lambda s: reading.records_with_vectors(s, namespace, ids))
