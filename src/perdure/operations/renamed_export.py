@@ -24,12 +24,12 @@ class RenamedExport:
         for line in self._lines():
             parts = line.get("parts")
             if TAIL in line and isinstance(parts, list):
-                yield {**line, "parts": [self._renamed(part) for part in parts]}
+                yield {**line, "parts": [self._renamed(part) if isinstance(part, dict) else part for part in parts]}
             else:
                 yield self._renamed(line)
 
     def _renamed(self, line: Line) -> Line:
-        place = line.get("namespace") if isinstance(line, dict) else None
+        place = line.get("namespace")
         if not isinstance(place, str):
             return line
         if self.origin is None:

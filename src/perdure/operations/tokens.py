@@ -91,7 +91,7 @@ def _last_to_end(rows: Sequence[TokenRow], now: Instant) -> str | None:
     ends = [(row.expires, row.id) for row in rows if _governs(row, now)]
     if not ends or any(expires is None for expires, _ in ends):
         return None
-    return max(ends)[1]  # type: ignore[type-var]  # all of them end
+    return max(ends)[1]
 
 
 def recognize(ctx: Context, secret: str) -> TokenRow | None:
