@@ -78,12 +78,10 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     Raises:
         QuotaExceeded: A namespace would take more than the policy allows.
         InvalidInput: That is no export, it was cut short, or rows are refused; they are named by their lines.
-        NotFound: The export has no such namespace.
-        TargetTaken, SpaceMismatch: The target holds something else.
-        CopyDiffers: The target does not hold what the export does.
+        NotFound, TargetTaken, SpaceMismatch, CopyDiffers: It has no such namespace; the target holds something else.
     """
-    renamed = None if name is None else RenamedExport(lines, namespace, name)
-    lines, namespace = renamed or lines, name or namespace
+    if (renamed := None if name is None else RenamedExport(lines, namespace, name)) is not None:
+        lines, namespace = renamed, name
     redacted = RedactedExport(lines, policy) if policy is not None and policy.knowledge.redact else None
     with scratch() as checked:
         reading = _Reading(checked, RowChecks(limits, now), Ledger(0, progress), namespace, partial)
@@ -96,8 +94,8 @@ def import_lines(  # noqa: PLR0913  # the options of a command
                 progress(read + moved, read + total)
 
         with target() as store:
-            if renamed is not None and name is not None:
-                refuse_erased(checked, store, name, renamed.origin or name)
+            if renamed is not None:
+                refuse_erased(checked, store, renamed)
             moved = _move(checked, store, restoring, limits, now, tell)
     return replace(moved, whole=is_whole, redacted=0 if redacted is None else redacted.found)
 

@@ -16,8 +16,8 @@ class RenamedExport:
     """
 
     def __init__(self, lines: Lines, origin: str | None, name: str) -> None:
-        self._lines, self._is_only, self._name = lines, origin is None, name
-        self.origin = origin
+        self._lines, self._is_only = lines, origin is None
+        self.origin, self.name = origin, name
 
     def __call__(self) -> Iterator[Line]:
         """Yield the lines."""
@@ -35,9 +35,9 @@ class RenamedExport:
         if self.origin is None:
             self.origin = place
         if place == self.origin:
-            return {**line, "namespace": self._name}
+            return {**line, "namespace": self.name}
         if self._is_only:
             raise InvalidInput("The export has several namespaces.", remedy="Say which one: -n NAMESPACE.")
-        if place == self._name:
+        if place == self.name:
             raise InvalidInput(f"The export has a namespace {place!r} already.", remedy="Choose another name.")
         return line

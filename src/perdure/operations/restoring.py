@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from perdure.operations.renamed_export import RenamedExport
 from perdure.operations.store_protocol import RowTransfer, Store
 from perdure.operations.transfer import bring_spaces, pages
 from perdure.records.errors import InvalidInput, TargetTaken
@@ -68,12 +69,13 @@ def refusal(remains: Remains, source: Store) -> TargetTaken:
     )
 
 
-def refuse_erased(source: Store, target: Store, namespace: str, origin: str) -> None:
+def refuse_erased(source: Store, target: Store, renamed: RenamedExport) -> None:
     """Refuse an export under another name where memories of it were erased from the target under the name it had.
 
     Raises:
         TargetTaken: Some were.
     """
+    namespace, origin = renamed.name, renamed.origin or renamed.name
     ids = [row["id"] for row in _rows(source.transfer, namespace, "memory")]
     find = target.documents.find
     if found := [d for n in range(0, len(ids), _PAGE) for d in find(origin, Shelf.ERASED, ids[n : n + _PAGE])]:

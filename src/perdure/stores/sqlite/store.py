@@ -5,9 +5,8 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
-from itertools import count
-from time import monotonic, sleep
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from time import monotonic
 from typing import Any, Final, TypeVar
 
 import apsw
@@ -29,30 +28,26 @@ from perdure.stores.reading import KeptAccesses, SqlDocuments
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.checkpoints import Checkpoints
-from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge
+from perdure.stores.sqlite.compacting import compact_file, file_size, purge
 from perdure.stores.sqlite.connection import (
     MEMORY,
     SqliteSession,
-    begin_at_once,
     check_version,
     fetch_all,
     json_list,
     open_file,
-    pause_before,
-    run,
     snapshot,
     takes_writes,
     transaction,
     without_waiting,
 )
-from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.opened_file import OpenedFile
 from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.refusals import MORE_ROOM, NO_ACCESS, translate_errors
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
-from perdure.stores.sqlite.use import Use, flush_at_last
+from perdure.stores.sqlite.use import Use, begun, flush_at_last
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
 
@@ -281,20 +276,8 @@ class SqliteStore(SqlStore):
 
         Training reads for a while and writes for a moment, so that other processes are not kept from writing.
         """
-        with self._use() as connection:
-            session = SqliteSession(connection, namespace)
-            found = reading.active_space(session)
-            vectors = int(session.value("vector_count") or 0)
-            trained = None
-            if found is not None and vectors >= cells_above:
-                trained = trained_cells(connection, namespace, found[0], at)
-            with transaction(connection):
-                if trained is not None and found is not None:
-                    save_cells(connection, namespace, found[0], trained)
-                    self._searches.forget(namespace)
-                run(connection, "merge_words")
-            connection.execute("PRAGMA optimize").fetchall()
-        return {"vectors": vectors, "cells": 0 if trained is None else len(trained[0])}
+        with self._use():
+            return self._searches.optimize(namespace, at, cells_above)
 
     def size(self) -> StoreSize:
         with self._use() as connection:
@@ -392,24 +375,8 @@ class SqliteStore(SqlStore):
     def _use(self) -> Use:
         return self._using
 
-    @contextmanager
-    def _begun(self, *, erases: bool = False) -> Iterator[apsw.Connection]:
-        """The connection in a write transaction, which the block ends.
-
-        Who waits for another process that writes lets others of this one read meanwhile.
-        """
-        for tries in count():
-            with self._use() as connection, overwriting(connection) if erases else nullcontext():
-                try:
-                    begin_at_once(connection)
-                except apsw.BusyError:
-                    pause = pause_before(tries)
-                    if pause is None:
-                        raise
-                else:
-                    yield connection
-                    return
-            sleep(pause)
+    def _begun(self, *, erases: bool = False) -> AbstractContextManager[apsw.Connection]:
+        return begun(self._using, erases=erases)
 
     @contextmanager
     def _own_connection(self) -> Iterator[apsw.Connection]:
