@@ -60,8 +60,6 @@ def import_lines(  # noqa: PLR0913  # the options of a command
 ) -> Moved:
     """Bring an export, or one namespace of it, into a store; an interrupted import is gone on with.
 
-    The lines are checked in a scratch store, each and all together, before anything is written to the target.
-
     Args:
         lines: Gives the export; it is read several times.
         target: Opens where to; it is opened when all was checked, so that a refused file makes no store.
@@ -69,8 +67,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
         limits: The policy whose limits hold.
         policy: Says which secrets are replaced, if any; None brings in everything as it is.
         now: Rows that say they are from later are refused; None where nobody knows what time it is.
-        namespace: Only this one.
-        name: What the namespace is called in the target; None for as in the export.
+        namespace, name: Only this one; what it is called in the target, if that is another.
         partial: Take the complete part of an export that was cut short; its rows are not compared with its journal.
         restoring: The id of the operation that brings back a namespace which was erased whole; None refuses that.
         progress: Told (done, total).
@@ -94,8 +91,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
                 progress(read + moved, read + total)
 
         with target() as store:
-            if renamed is not None:
-                refuse_erased(checked, store, renamed)
+            refuse_erased(checked, store, renamed)
             moved = _move(checked, store, restoring, limits, now, tell)
     return replace(moved, whole=is_whole, redacted=0 if redacted is None else redacted.found)
 

@@ -69,12 +69,14 @@ def refusal(remains: Remains, source: Store) -> TargetTaken:
     )
 
 
-def refuse_erased(source: Store, target: Store, renamed: RenamedExport) -> None:
+def refuse_erased(source: Store, target: Store, renamed: RenamedExport | None) -> None:
     """Refuse an export under another name where memories of it were erased from the target under the name it had.
 
     Raises:
         TargetTaken: Some were.
     """
+    if renamed is None:
+        return
     namespace, origin = renamed.name, renamed.origin or renamed.name
     ids = [row["id"] for row in _rows(source.transfer, namespace, "memory")]
     find = target.documents.find
