@@ -67,14 +67,14 @@ def import_lines(  # noqa: PLR0913  # the options of a command
         limits: The policy whose limits hold.
         policy: Says which secrets are replaced, if any; None brings in everything as it is.
         now: Rows that say they are from later are refused; None where nobody knows what time it is.
-        namespace, name: Only this one; what it is called in the target, if that is another.
+        namespace: Only this one.
+        name: What it is called in the target, if that is another.
         partial: Take the complete part of an export that was cut short; its rows are not compared with its journal.
         restoring: The id of the operation that brings back a namespace which was erased whole; None refuses that.
         progress: Told (done, total).
 
     Raises:
-        QuotaExceeded: A namespace would take more than the policy allows.
-        InvalidInput: That is no export, it was cut short, or rows are refused; they are named by their lines.
+        InvalidInput, QuotaExceeded: It is no export, was cut short, or rows are refused; they are named by their lines.
         NotFound, TargetTaken, SpaceMismatch, CopyDiffers: It has no such namespace; the target holds something else.
     """
     if (renamed := None if name is None else RenamedExport(lines, namespace, name)) is not None:
