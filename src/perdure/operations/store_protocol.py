@@ -94,11 +94,7 @@ class Store(Protocol):
         """Why nothing can be written now: also where the last write of this process failed for want of space."""
 
     def health(self) -> StoreHealth:
-        """Ask the store again whether it answers, which schema it has and whether it can be written.
-
-        Raises:
-            StoreUnavailable, StoreTooOld, StoreTooNew: It cannot be used now.
-        """
+        """Ask again which schema the store has and whether it can be written; StoreError where it cannot be used."""
 
     def clock(self, *, anew: bool) -> Instant | None:
         """Return what the server's clock says, asked ``anew`` or told before and gone on; None of a file."""
