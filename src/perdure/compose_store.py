@@ -220,13 +220,14 @@ def copy(
         return moving.copy(reads, writes, namespace=namespace, progress=progress)
 
 
-def import_lines(
+def import_lines(  # noqa: PLR0913  # the options of a command
     lines: Lines,
     url: str | os.PathLike[str] | Callable[[], str],
     policy: Policy,
     now: Instant,
     *,
     namespace: str | None = None,
+    name: str | None = None,
     partial: bool = False,
     redact: bool = True,
     restoring: str | None = None,
@@ -235,9 +236,10 @@ def import_lines(
     """Bring an export into a store, checked whole before anything is written: see ``perdure.operations.import_export``.
 
     ``url`` is as for ``open``, or says so once the export was checked; the limits of ``policy`` hold for the rows, and
-    it says which secrets are replaced.
+    it says which secrets are replaced. ``namespace`` is called ``name`` there, if that is given.
     """
-    options: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress, "restoring": restoring}
+    options: dict[str, Any] = {"namespace": namespace, "name": name, "partial": partial, "progress": progress}
+    options["restoring"] = restoring
     options |= {"policy": policy if redact else None, "limits": policy, "now": now}
     return import_export.import_lines(
         lines, lambda: store_at(url() if callable(url) else url), scratch_store, **options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
@@ -260,22 +260,18 @@ class Memory(
         """Have all calls of the embedder and of the language model watched; whoever watched before does so no more."""
         watched_models.watch(self._context, watch)
 
-    def on_erasure(self, tell: Callable[[str], None] | None) -> None:
-        """Have somebody told the namespace of each erasure that is made through this memory; None for nobody."""
-        self._context.tell_erasure = tell
+    def forget_texts(self, namespace: str) -> None:
+        """Drop what this process keeps of texts to be faster: for one that learns of an erasure by another."""
+        text_caches.forget_texts(self._context, namespace)
 
-    def forget_texts(self) -> None:
-        """Drop what this process keeps of texts to be faster: for one that is told of an erasure by another."""
-        text_caches.forget_texts(self._context)
-
-    def count_erased(self, since: Instant, namespace: str | None = None) -> int:
-        """Return how many changes erasures have made since an instant, whichever process made them.
+    def erasures(self, since: Instant, namespace: str | None = None) -> list[tuple[str, str]]:
+        """Return (namespace, operation) of what was erased since an instant, whichever process erased it.
 
         Args:
             since: Milliseconds since 1970 UTC, by the clocks of those who erase: those of several machines differ.
             namespace: Of which namespace; None for all that the caller reaches.
         """
-        return self._context.store.count_changes(namespace, since, "erase")
+        return self._context.store.erasures(namespace, since)
 
     @property
     def leases_held(self) -> int:

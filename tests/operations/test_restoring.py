@@ -11,7 +11,7 @@ from conftest import STORES, HashEmbedder
 from operations.test_erase import erased
 from perdure.interfaces.cli import app as cli
 from perdure.records.access import Grant
-from perdure.records.errors import NotAllowed
+from perdure.records.errors import MemoryErased, NotAllowed
 
 pytestmark = [
     pytest.mark.parametrize("store", STORES[:2], indirect=True),
@@ -136,3 +136,30 @@ def test_of_an_export_of_everything_one_namespace_is_brought_back(tenant, path):
         assert f"--restore-erased -n {TENANT}" in refused["remedy"]
     ran(path, "import", "everything.jsonl", "--restore-erased", "-n", TENANT)
     assert seen(tenant) == before
+
+
+def test_an_export_takes_another_name_beside_the_tenant_and_nothing_erased_comes_back_by_it(tenant, path):
+    gone = tenant.remember("Anna's door code is 4711-beta, by her word.", namespace=TENANT, idempotency_key="door")
+    ran(path, "export", "before.jsonl", "-n", TENANT)
+    erased(tenant, gone.id, namespace=TENANT)
+    ran(path, "export", "all.jsonl")
+    ran(path, "export", "after.jsonl", "-n", TENANT)
+    before = seen(tenant)
+    refused = ran(path, "import", "before.jsonl", "--as", "earlier/acme", code=1)
+    assert (refused["error"], "1 of the export's" in refused["message"]) == ("TargetTaken", True)
+    assert "-n NAMESPACE" in ran(path, "import", "all.jsonl", "--as", "earlier/acme", code=1)["remedy"]
+    assert "already" in ran(path, "import", "all.jsonl", "-n", TENANT, "--as", "other", code=1)["message"]
+    assert tenant.namespaces() == [TENANT, "other"]
+
+    told = ran(path, "import", "all.jsonl", "-n", TENANT, "--as", "earlier/acme")
+    assert told["parts"]["memory"] == len(before["memories"])
+    assert tenant.namespaces() == [TENANT, "earlier/acme", "other"]
+    assert seen(tenant) == before
+    assert {m.content for m in tenant.list("earlier/acme", include_archived=True)} == {
+        content for _, content, *_ in before["memories"]
+    }
+    assert tenant.check(full=True) == []
+    with pytest.raises(MemoryErased, match="was erased for good"):
+        tenant.remember("Another text.", namespace="earlier/acme", idempotency_key="door")
+    ran(path, "import", "after.jsonl", "--as", "third")
+    assert len(tenant.list("third", include_archived=True)) == len(before["memories"])

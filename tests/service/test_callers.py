@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import threading
 import time
+from contextlib import closing
 from functools import partial
 
+import apsw
 import psycopg
 import pytest
 
@@ -82,6 +84,28 @@ def test_a_caller_holds_half_of_the_threads_and_its_further_calls_wait_or_are_re
         assert call(client, greedy).status_code == 200
 
 
+@pytest.mark.parametrize("call", [history_by_route, history_by_tool])
+@pytest.mark.parametrize(("threads", "greedy"), [(3, 2), (8, 3)])
+def test_a_caller_is_answered_while_others_have_as_many_slow_calls_as_they_may(memory, held, call, threads, greedy):
+    runs, go = held
+    tokens = [bearer(memory, "reader", f"n{n}") for n in range(greedy + 1)]
+    with serving(memory, threads=threads, waiting=200, tools="full", call_seconds=60) as client:
+        asked = []
+        for who in tokens[:-1]:
+            asked += [in_thread(lambda who=who: call(client, who).status_code) for _ in range(threads // 2 + 1)]
+            assert runs.acquire(timeout=30)
+        until(len(asked), lambda: client.app.state.limits.threads.taken)
+        for _ in range(3):
+            began = time.monotonic()
+            assert client.get("/v1/list", headers={**tokens[-1], "prefer": "wait=5"}).status_code == 200
+            assert time.monotonic() - began < 5
+        go.set()
+        for thread, found in asked:
+            thread.join(60)
+            assert found == [200]
+        assert client.app.state.limits.threads.taken == 0
+
+
 def test_without_tokens_a_namespace_is_a_caller(memory, held):
     runs, go = held
     with serving(memory, threads=2, waiting=2) as client:
@@ -125,6 +149,18 @@ def test_an_operator_may_say_how_many_calls_a_caller_runs(memory, held):
             assert found == [200]
 
 
+def test_an_operator_may_give_one_caller_all_threads(memory, held):
+    runs, go = held
+    with serving(memory, threads=2, waiting=6, caller_threads=2) as client:
+        asked = [in_thread(lambda: client.get("/v1/history").status_code) for _ in range(2)]
+        for _ in asked:
+            assert runs.acquire(timeout=30)
+        go.set()
+        for thread, found in asked:
+            thread.join(30)
+            assert found == [200]
+
+
 LOCK = """
 SELECT set_config('perdure.reach', 'routed', true), set_config('perdure.prefix', '', true),
     set_config('perdure.namespace', 'a', true);
@@ -160,3 +196,34 @@ def test_workers_answer_others_while_a_caller_waits_for_a_lock_everywhere(tmp_pa
                 assert found[0] in {200, 429}
     finally:
         drop_database(url)
+
+
+def test_reads_and_lookups_of_tokens_do_not_wait_for_those_who_wait_for_a_files_lock(tmp_path, monkeypatch):
+    monkeypatch.setattr("perdure.stores.sqlite.connection.BUSY_MS", 300_000)
+    path = str(tmp_path / "a.db")
+    with (
+        perdure.open(path, POLICY) as memory,
+        serving(memory, call_seconds=300) as client,
+        closing(apsw.Connection(path)) as other,
+    ):
+        memory.remember("Ana paints the fence.", namespace="b")
+        writers = [bearer(memory, "agent", f"n{n}") for n in range(2)]
+        readers = [bearer(memory, role, "b") for role in ("reader", "agent", "curator")]
+        other.execute("BEGIN IMMEDIATE")
+
+        def store(who):
+            given = {"content": "Bo waters the garden."}
+            return client.post("/v1/remember", json=given, headers={**who, "prefer": "wait=300"}).status_code
+
+        asked = [in_thread(partial(store, who)) for who in writers]
+        until(2, lambda: client.app.state.limits.threads.taken)
+        time.sleep(0.5)  # they wait for the lock
+        for who in readers:  # none of which was looked up before
+            for verb, given in (("list", {}), ("recall", {"query": "fence"})):
+                answer = client.post(f"/v1/{verb}", json=given, headers=who)
+                assert (answer.status_code, "fence" in answer.text) == (200, True)
+        assert [found for _, found in asked] == [[], []]
+        other.execute("ROLLBACK")
+        for thread, found in asked:
+            thread.join(30)
+            assert found == [200]

@@ -418,8 +418,8 @@ APPLYING = {"apply", "apply_all"}
 OF_THE_STORE = {
     *("policy", "now", "agent", "facts_hint", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
     *("unwritable", "confirmed_losses"),
-    *("maintain", "upkeep", "upkeep_state", "upkeep_states", "export", "watch", "on_erasure", "without_model"),
-    *("forecast_under", "count_erased", "forget_texts", "while_unchanged"),
+    *("maintain", "upkeep", "upkeep_state", "upkeep_states", "export", "watch", "without_model"),
+    *("forecast_under", "erasures", "forget_texts", "while_unchanged"),
     *("operation", "memories_of", "superseded_facts", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }
@@ -497,7 +497,7 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
         "logged_in",
         "log_out",
         "watch",
-        "on_erasure",
+        "forget_texts",
         "while_unchanged",
         "usual_namespace",
         "confined",
@@ -505,7 +505,7 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
     given = {
         **dict.fromkeys(named, ("me",)),
         **dict.fromkeys(APPLYING, ((),)),
-        "count_erased": (0,),
+        "erasures": (0,),
         "forecast_under": ({}, 1, "x"),
         **dict.fromkeys(("resolve_id", "operation", "memories_of", "superseded_facts"), ("abcdefgh",)),
         "log_in": ("me", 60),

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 import perdure
+from conftest import tables
 from perdure.stores.statements import migrations
 from servers import drop_database, fresh_database
 from service.conftest import POLICY
@@ -50,6 +51,20 @@ def test_writes_are_refused_as_soon_as_the_store_refuses_this_version(store):
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["error"]) == (503, "StoreTooNew")
         assert [one["id"] for one in client.get("/v1/list").json()["memories"]] == [kept]
+
+
+def test_recalls_are_answered_and_no_longer_counted_once_the_store_refuses_this_version(store):
+    place, upgrade = store
+    with perdure.open(place, POLICY) as memory, serving(memory) as client:
+        client.post("/v1/remember", json={"content": "Ana paints the fence."})
+        assert client.post("/v1/recall", json={"query": "fence"}).json()["hits"]
+        before = tables(place)
+        assert before["recall_log"]
+        upgrade(place)
+        assert client.post("/v1/recall", json={"query": "fence"}).json()["hits"]
+        assert client.get("/v1/list").status_code == 200
+        found = tables(place)
+        assert [found[name] for name in ("recall_log", "access")] == [before[name] for name in ("recall_log", "access")]
 
 
 def test_a_newer_schema_that_lets_this_version_go_on_is_written(tmp_path):

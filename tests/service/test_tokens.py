@@ -302,3 +302,37 @@ def test_revoking_the_last_admin_token_of_all_namespaces_says_so(memory):
     with pytest.warns(PerdureWarning, match="last valid token of an admin.*perdure token create"):
         memory.revoke_token(made[0].token.id)
     memory.revoke_token(made[0].token.id)  # it was over before
+
+
+def test_http_says_when_the_last_admin_of_all_namespaces_goes_or_will_end(client, memory):
+    first = memory.create_token("admin", "*", actor="ana")
+    headers = {"authorization": f"Bearer {first.secret}"}
+
+    def call(verb, **given):
+        answer = client.post(f"/v1/{verb}", json=given, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def made(days, namespace="*"):
+        expires = (memory.now + timedelta(days=days)).isoformat()
+        return call("create-token", role="admin", namespace=namespace, actor="bo", expires=expires)["token"]
+
+    def notes():
+        return {one["id"]: one["note"] for one in call("list-tokens")["tokens"] if one["note"]}
+
+    lasting, longest = made(300, "team/*"), made(20)
+    assert (lasting["note"], longest["note"], notes()) == ("", "", {})  # one stays that does not end
+    with pytest.warns(PerdureWarning, match="last valid token"):
+        ended = [memory.revoke_token(one).note for one in (first.token.id, longest["id"])]
+    assert ended[0] == ""
+    assert "perdure token create" in ended[1]
+    again = memory.create_token("admin", "*", actor="ana", expires=memory.now + timedelta(days=10))
+    headers["authorization"] = f"Bearer {again.secret}"
+    assert "Make the next one" in again.token.note
+    assert notes() == {again.token.id: again.token.note}
+    later = made(20)
+    assert later["note"] == again.token.note
+    assert notes() == {later["id"]: later["note"]}
+    call("revoke-token", token_id=later["id"])
+    with pytest.warns(PerdureWarning, match="last valid token"):
+        assert "over HTTP nobody" in call("revoke-token", token_id=again.token.id)["note"]

@@ -481,11 +481,10 @@ def verbs(ids, operations):
         "within": lambda m: [m.within(5).get(i) for i in ids],
         "forecast_under": lambda m: m.forecast_under({}, 84, "alice"),
         "watch": lambda m: m.watch(lambda *_: nullcontext()),
-        "count_erased": lambda m: [m.count_erased(0), m.count_erased(0, "alice")],
+        "erasures": lambda m: [m.erasures(0), m.erasures(0, "alice")],
         "memories_of": lambda m: [m.memories_of(o) for o in m.history(namespace="alice")],
         "while_unchanged": lambda m: [m.while_unchanged([i]).get(i) for i in ids],
-        "forget_texts": lambda m: m.forget_texts(),
-        "on_erasure": lambda m: m.on_erasure(None),
+        "forget_texts": lambda m: m.forget_texts("alice"),
         "close": lambda _: None,
     }
 

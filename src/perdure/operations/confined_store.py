@@ -291,8 +291,11 @@ class ConfinedStore(_Confined):
     def count_due(self, namespace: str | None, now: Instant) -> int:
         return sum(self._inner.count_due(place, now) for place in self._places(namespace))
 
-    def count_changes(self, namespace: str | None, since: Instant, operation: str | None = None) -> int:
-        return sum(self._inner.count_changes(place, since, operation) for place in self._places(namespace))
+    def count_changes(self, namespace: str | None, since: Instant) -> int:
+        return sum(self._inner.count_changes(place, since) for place in self._places(namespace))
+
+    def erasures(self, namespace: str | None, since: Instant) -> list[tuple[str, str]]:
+        return [one for place in self._places(namespace) for one in self._inner.erasures(place, since)]
 
     def count_without_vector(self, namespace: str | None) -> int:
         return sum(self._inner.count_without_vector(place) for place in self._places(namespace))

@@ -96,9 +96,7 @@ def erase(
     result, plan = retry(attempt)
     if plan is None or plan.erasure is None:
         return result
-    forget_texts(ctx)
-    if ctx.tell_erasure is not None:
-        ctx.tell_erasure(plan.namespace)
+    forget_texts(ctx, plan.namespace)
     texts, names = sorted(plan.erasure.texts), plan.erasure.names
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
         purged = ctx.store.purge(plan.namespace, texts, sorted({*names.words, *names.ids}))

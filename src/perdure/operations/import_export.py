@@ -11,7 +11,8 @@ from typing import Any, Final
 from perdure.operations.ports import Progress
 from perdure.operations.quotas import check_usage
 from perdure.operations.redacted_export import RedactedExport
-from perdure.operations.restoring import refusal, remains_of, restore
+from perdure.operations.renamed_export import RenamedExport
+from perdure.operations.restoring import refusal, refuse_erased, remains_of, restore
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import (
     FORMAT,
@@ -52,13 +53,12 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     policy: Policy | None = None,
     now: Instant | None = None,
     namespace: str | None = None,
+    name: str | None = None,
     partial: bool = False,
     restoring: str | None = None,
     progress: Progress | None = None,
 ) -> Moved:
     """Bring an export, or one namespace of it, into a store; an interrupted import is gone on with.
-
-    The lines are checked in a scratch store, each and all together, before anything is written to the target.
 
     Args:
         lines: Gives the export; it is read several times.
@@ -68,17 +68,17 @@ def import_lines(  # noqa: PLR0913  # the options of a command
         policy: Says which secrets are replaced, if any; None brings in everything as it is.
         now: Rows that say they are from later are refused; None where nobody knows what time it is.
         namespace: Only this one.
+        name: What it is called in the target, if that is another.
         partial: Take the complete part of an export that was cut short; its rows are not compared with its journal.
         restoring: The id of the operation that brings back a namespace which was erased whole; None refuses that.
         progress: Told (done, total).
 
     Raises:
-        QuotaExceeded: A namespace would take more than the policy allows.
-        InvalidInput: That is no export, it was cut short, or rows are refused; they are named by their lines.
-        NotFound: The export has no such namespace.
-        TargetTaken, SpaceMismatch: The target holds something else.
-        CopyDiffers: The target does not hold what the export does.
+        InvalidInput, QuotaExceeded: It is no export, was cut short, or rows are refused; they are named by their lines.
+        NotFound, TargetTaken, SpaceMismatch, CopyDiffers: It has no such namespace; the target holds something else.
     """
+    if (renamed := None if name is None else RenamedExport(lines, namespace, name)) is not None:
+        lines, namespace = renamed, name
     redacted = RedactedExport(lines, policy) if policy is not None and policy.knowledge.redact else None
     with scratch() as checked:
         reading = _Reading(checked, RowChecks(limits, now), Ledger(0, progress), namespace, partial)
@@ -91,6 +91,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
                 progress(read + moved, read + total)
 
         with target() as store:
+            refuse_erased(checked, store, renamed)
             moved = _move(checked, store, restoring, limits, now, tell)
     return replace(moved, whole=is_whole, redacted=0 if redacted is None else redacted.found)
 

@@ -118,7 +118,6 @@ class Context:
     model: Model | None = None  # a language model, or None; it is asked only where the policy says so
     reranker: Reranker | None = None  # orders the best of a recall once more, or None
     tell_alerts: Callable[[Mapping[str, Any]], None] | None = None  # sends alerts where the policy says; WebhookError
-    tell_erasure: Callable[[str], None] | None = None  # is told the namespace where memories were erased
     # opens another store's rows for the length of a block, to read them
     open_copy: Callable[[str], AbstractContextManager[Store]] | None = None
     secret: Callable[[], str] | None = None  # makes an unguessable text of 256 random bits, for tokens

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from perdure.operations.renamed_export import RenamedExport
 from perdure.operations.store_protocol import RowTransfer, Store
 from perdure.operations.transfer import bring_spaces, pages
 from perdure.records.errors import InvalidInput, TargetTaken
@@ -66,6 +67,22 @@ def refusal(remains: Remains, source: Store) -> TargetTaken:
         remedy=f"`--restore-erased -n {remains.namespace}` brings them back, as one operation that can be undone. "
         "To look at them first, import into a file: --store other.db.",
     )
+
+
+def refuse_erased(source: Store, target: Store, renamed: RenamedExport | None) -> None:
+    """Refuse an export under another name where memories of it were erased from the target under the name it had.
+
+    Raises:
+        TargetTaken: Some were.
+    """
+    if renamed is None:
+        return
+    namespace, origin = renamed.name, renamed.origin or renamed.name
+    ids = [row["id"] for row in _rows(source.transfer, namespace, "memory")]
+    find = target.documents.find
+    if found := [d for n in range(0, len(ids), _PAGE) for d in find(origin, Shelf.ERASED, ids[n : n + _PAGE])]:
+        told = f"{len(found):,} of the export's {len(ids):,} memories were erased for good from {origin}. Nothing was"
+        raise TargetTaken(f"{told} written.", namespace, "memory", remedy="Export what is left of it, and import that.")
 
 
 def restore(source: Store, target: Store, remains: Remains, *, id: str, now: Instant, policy: str) -> Moved:  # noqa: A002  # the operation's

@@ -94,11 +94,7 @@ class Store(Protocol):
         """Why nothing can be written now: also where the last write of this process failed for want of space."""
 
     def health(self) -> StoreHealth:
-        """Ask the store again whether it answers, which schema it has and whether it can be written.
-
-        Raises:
-            StoreUnavailable, StoreTooOld, StoreTooNew: It cannot be used now.
-        """
+        """Ask again which schema the store has and whether it can be written; StoreError where it cannot be used."""
 
     def clock(self, *, anew: bool) -> Instant | None:
         """Return what the server's clock says, asked ``anew`` or told before and gone on; None of a file."""
@@ -279,8 +275,11 @@ class Store(Protocol):
     def count_due(self, namespace: str | None, now: Instant) -> int:
         """Return how many memories are due by an instant, of all namespaces for None."""
 
-    def count_changes(self, namespace: str | None, since: Instant, operation: str | None = None) -> int:
-        """Return how many changes the journal has taken in since an instant, by operations of a name if it is given."""
+    def count_changes(self, namespace: str | None, since: Instant) -> int:
+        """Return how many changes the journal has taken in since an instant."""
+
+    def erasures(self, namespace: str | None, since: Instant) -> list[tuple[str, str]]:
+        """Return (namespace, operation) of what was erased since an instant, by whichever process."""
 
     def operations_ahead(self, namespace: str, now: Instant, limit: int) -> list[tuple[str, str, Instant]]:
         """Return (id, name, instant) of operations after an instant but those of upkeep's notes, the latest first."""
@@ -328,6 +327,9 @@ class Store(Protocol):
 
         Texts and vectors without a memory are dropped, unless they are to be kept for memories that are restored.
         """
+
+    def forget_texts(self, namespace: str) -> None:
+        """Drop what this process keeps of texts of a namespace to be faster."""
 
     def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
         """Remove what deleted rows left behind, names as well, and search for passages of the texts; may take long."""

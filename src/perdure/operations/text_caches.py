@@ -13,8 +13,12 @@ _CACHE: Final = type(lru_cache(len))
 _PACKAGE: Final = __name__.partition(".")[0]
 
 
-def forget_texts(ctx: Context) -> None:
-    """Drop what this process keeps of texts: of functions that take them, of past questions, of a model's sentences."""
+def forget_texts(ctx: Context, namespace: str) -> None:
+    """Drop what this process keeps of texts: of functions that take them, of past questions, of a model's sentences.
+
+    Of what the store keeps for its searches, the namespace's goes.
+    """
+    ctx.store.forget_texts(namespace)
     clear_text_caches()
     ctx.questions.clear()
     ctx.joined.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import Final
@@ -31,6 +32,10 @@ _LAST_ADMIN: Final = (
     "It was the last valid token of an admin for all namespaces: over HTTP nobody can make one now. Where the store "
     "is, `perdure token create --role admin --namespace '*' --actor NAME` does."
 )
+_LAST_TO_END: Final = (
+    "When it ends there is no valid token of an admin for all namespaces: over HTTP nobody can make one then. Make the "
+    "next one before."
+)
 _SECRET: Final = re.compile(rf"{MARK}[A-Za-z0-9_-]{{43}}")
 
 
@@ -51,13 +56,16 @@ def create_token(ctx: Context, grant: Grant, expires: Instant | None) -> NewToke
     secret = MARK + ctx.secret()
     row = TokenRow(ctx.ids(now), grant, now, expires, None, None)
     ctx.store.tokens.add(row, digest_of(secret))
-    return NewToken(secret, token_of(row, now))
+    ending = _last_to_end(_visible_tokens(ctx), now)
+    return NewToken(secret, token_of(row, now, _LAST_TO_END if ending == row.id else ""))
 
 
 def list_tokens(ctx: Context) -> list[Token]:
     """Return the tokens that the caller may know of, oldest first."""
     now = ctx.clock()
-    return [token_of(row, now) for row in _visible_tokens(ctx)]
+    rows = _visible_tokens(ctx)
+    ending = _last_to_end(rows, now)
+    return [token_of(row, now, _LAST_TO_END if row.id == ending else "") for row in rows]
 
 
 def revoke_token(ctx: Context, identity: str) -> Token:
@@ -67,14 +75,23 @@ def revoke_token(ctx: Context, identity: str) -> Token:
     if not found:
         raise NotFound(f"There is no token {identity!r}.", remedy="`perdure token list` lists them.")
     ctx.store.tokens.revoke(identity, now)
-    left = _visible_tokens(ctx)
-    if _governs(found[0]) and found[0].is_valid(now) and not any(_governs(row) and row.is_valid(now) for row in left):
-        ctx.warn(_LAST_ADMIN, PerdureWarning)
-    return next(token_of(row, now) for row in left if row.id == identity)
+    left, note = _visible_tokens(ctx), ""
+    if _governs(found[0], now) and not any(_governs(row, now) for row in left):
+        note = _LAST_ADMIN
+        ctx.warn(note, PerdureWarning)
+    return next(token_of(row, now, note) for row in left if row.id == identity)
 
 
-def _governs(row: TokenRow) -> bool:
-    return row.grant.role == "admin" and row.grant.pattern == EVERYWHERE
+def _governs(row: TokenRow, now: Instant) -> bool:
+    return row.grant.role == "admin" and row.grant.pattern == EVERYWHERE and row.is_valid(now)
+
+
+def _last_to_end(rows: Sequence[TokenRow], now: Instant) -> str | None:
+    """Return the token with which the last admin for all namespaces goes; None where one stays, or there is none."""
+    ends = [(row.expires, row.id) for row in rows if _governs(row, now)]
+    if not ends or any(expires is None for expires, _ in ends):
+        return None
+    return max(ends)[1]
 
 
 def recognize(ctx: Context, secret: str) -> TokenRow | None:
@@ -106,12 +123,12 @@ def digest_of(secret: str) -> str:
     return sha256(secret.encode()).hexdigest()
 
 
-def token_of(row: TokenRow, now: Instant) -> Token:
+def token_of(row: TokenRow, now: Instant, note: str = "") -> Token:
     """Return a token as it is shown."""
     expires, revoked, used = (None if at is None else text_of(at) for at in (row.expires, row.revoked, row.used))
     grant, created = row.grant, text_of(row.created)
     return Token(
-        row.id, grant.role, grant.pattern, grant.actor, created, expires, revoked, used, valid=row.is_valid(now)
+        row.id, grant.role, grant.pattern, grant.actor, created, expires, revoked, used, row.is_valid(now), note
     )
 
 

@@ -127,6 +127,7 @@ class Token(JsonRecord):
     revoked_at: InstantText | None
     used_at: InstantText | None  # when it was last used, to the minute
     valid: bool  # whether it may be used now
+    note: str = ""  # what the caller should know: that nobody can make tokens over HTTP without it
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,8 +257,12 @@ class SqlStore(ABC):
     def count_due(self, namespace: str | None, now: Instant) -> int:
         return self._total(namespace, "count_due", now=now)
 
-    def count_changes(self, namespace: str | None, since: Instant, operation: str | None = None) -> int:
-        return self._total(namespace, "count_changes", since=since, operation=operation)
+    def count_changes(self, namespace: str | None, since: Instant) -> int:
+        return self._total(namespace, "count_changes", since=since)
+
+    def erasures(self, namespace: str | None, since: Instant) -> list[tuple[str, str]]:
+        rows = self._row_reader(namespace)("erasures", first=f"{since >> 16:08x}-{since & 0xFFFF:04x}")
+        return [(self._plain(n), identity) for n, identity in rows]
 
     def operations_ahead(self, namespace: str, now: Instant, limit: int) -> list[tuple[str, str, Instant]]:
         return [(i, name, at) for i, name, at in self._rows(namespace, "operations_ahead", now=now, limit=limit)]

@@ -15,6 +15,7 @@ from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Foreign, Line
 from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import REPAIR, DamageWarning
+from perdure.rules.validation.values import checked_namespace
 from perdure.user_folders import expanded
 from perdure.verbs.declaration import lazy_modules
 
@@ -99,6 +100,10 @@ def import_(
     restore_erased: Annotated[
         bool, typer.Option("--restore-erased", help="Bring back a namespace that was erased whole there.")
     ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option("--as", metavar="NAME", help="The namespace's name there, if it is another."),
+    ] = None,
 ) -> None:
     """Load an export into a store; its namespaces must be empty there. Can be interrupted and resumed.
 
@@ -111,6 +116,7 @@ def import_(
         lines = export_files.export_reader(file, partial=partial, longest=_longest_line(policy))
         options: dict[str, Any] = {
             "namespace": call.namespace,
+            "name": None if name is None else checked_namespace(name),
             "partial": partial,
             "redact": not keep_secrets,
             "restoring": compose.Ids()(compose.current_instant()) if restore_erased else None,

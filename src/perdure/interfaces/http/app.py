@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from asyncio import AbstractEventLoop, get_running_loop, run_coroutine_threadsafe
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from asyncio import get_running_loop
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -30,6 +30,7 @@ from perdure.interfaces.http.call_notes import note_response
 from perdure.interfaces.http.exporting import PATH as EXPORT
 from perdure.interfaces.http.exporting import Exports
 from perdure.interfaces.http.guard import RequestGuard
+from perdure.interfaces.http.kept_answers import Run, follow_erasures
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.metrics import STORE_SECONDS
 from perdure.interfaces.http.openapi import openapi_document
@@ -95,31 +96,25 @@ def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shar
         routes=routes,
         middleware=layers,
         exception_handlers={HTTPException: _problem_of_refusal},
-        lifespan=lambda _: _running(limits, mount, get_memory),
+        lifespan=lambda _: _running(limits, mount, get_memory(), watching),
     )
     app.state.limits = limits
     return app
 
 
 @asynccontextmanager
-async def _running(limits: CallLimits, mount: McpMount | None, get_memory: Callable[[], Memory]) -> AsyncIterator[None]:
+async def _running(limits: CallLimits, mount: McpMount | None, memory: Memory, watching: Run) -> AsyncIterator[None]:
     """Answer for the length of a block; calls that run at its end are waited for."""
-    loop, memory = get_running_loop(), get_memory()
-    limits.shared.forget_texts = memory.forget_texts
-    memory.on_erasure(lambda namespace: _forget(limits, namespace, loop))
+    loop = get_running_loop()
     loading = loop.call_later(PAGES_SECONDS, Thread(target=_load_pages, daemon=True).start)
     try:
         async with limits.shared.running(limits.counts), mount.running() if mount else nullcontext():
+            following = loop.create_task(follow_erasures(memory, limits.shared, watching))
             yield
+            following.cancel()
     finally:
         loading.cancel()
         await run_sync(limits.threads.close)
-        memory.on_erasure(None)
-
-
-def _forget(limits: CallLimits, namespace: str, loop: AbstractEventLoop) -> None:
-    """Have the answers forgotten that may hold what was erased, from the thread that erases."""
-    run_coroutine_threadsafe(limits.shared.forget(namespace), loop)
 
 
 def _load_pages() -> None:
@@ -138,7 +133,7 @@ def _mcp(limits: CallLimits) -> McpMount | None:
     return McpMount(limits)
 
 
-def _own_threads() -> Callable[[Callable[[], Any]], Awaitable[Any]]:
+def _own_threads() -> Run:
     """Return what runs work in two threads of its own: who watches is answered, whatever calls and lookups hold."""
     limiter: CapacityLimiter | None = None
 

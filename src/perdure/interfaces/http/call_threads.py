@@ -27,7 +27,7 @@ class _Call:
     ) -> None:
         self.work, self.caller, self.late = work, caller, late
         self.begin = partial(put, self)
-        self.queued = self.begun = False  # whether it is its turn among its caller's calls, and a thread has it
+        self.queued = self.begun = False  # whether a thread is free for it, and has it
         self.context: Context = copy_context()
         self.loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[Any] = self.loop.create_future()
@@ -43,7 +43,7 @@ class CallThreads:
     A call that outlasts its time is answered with 504 and goes on in its thread, which stays taken until it ends. The
     library's own pool takes three times the locks for each call: a twentieth of what a request costs.
 
-    One caller has ``share`` threads at most; its further calls wait for its own ones, and take no thread from others.
+    One caller has ``share`` threads at most, and no more than it leaves to others; see callers.py.
 
     Calls in turn run one at a time and one after the other in the same thread; one that waits for a model lets others
     run meanwhile. They are recalls of one file, which would stop each other at its connection and at Python's lock many
@@ -52,8 +52,7 @@ class CallThreads:
 
     def __init__(self, threads: int, waiting: int, share: int) -> None:
         self._most, self._room = threads, threads + waiting
-        self._callers = Callers(share, (waiting + 1) // 2)
-        self._places = asyncio.Semaphore(threads)  # for what runs in other threads, as many again
+        self._callers = Callers(threads, share, (waiting + 1) // 2)
         self._queue: SimpleQueue[Any] = SimpleQueue()  # of calls, _IN_TURN, and None for each thread that is to end
         self._in_turn: deque[_Call] = deque()
         self._turn, self._returning = Lock(), 0  # how many threads wait to go on with their call in turn
@@ -188,9 +187,7 @@ class CallThreads:
             return
         refused: PerdureError
         if self._begins(call):
-            refused = RequestRefused(503, "The call waited too long and was not begun.", remedy="Try again.")
-            if not call.queued:
-                refused = too_many_at_once(_WAITED)
+            refused = _not_begun() if call.queued else self._waited(call.caller)
             self._leave(call)
         else:
             refused = OutcomeUnknown(
@@ -209,6 +206,10 @@ class CallThreads:
                 headers={"retry-after": str(RETRY_SECONDS)},
             )
 
+    def _waited(self, caller: str) -> PerdureError:
+        """Return the refusal of a call that waited too long for its caller's own ones, or for those of others."""
+        return too_many_at_once(_WAITED) if self._callers.runs(caller) else _not_begun()
+
     @asynccontextmanager
     async def place(self, caller: str, seconds: float) -> AsyncIterator[None]:
         """Count as a call for the length of a block, which begins after ``seconds`` at most. Raises as ``run`` does."""
@@ -220,9 +221,8 @@ class CallThreads:
             try:
                 await asyncio.wait_for(turn.wait(), seconds)
             except TimeoutError:
-                raise too_many_at_once(_WAITED) from None
-            async with self._places:
-                yield
+                raise self._waited(caller) from None
+            yield
         finally:
             self.taken -= 1
             self._callers.leave(caller, turn.set)
@@ -241,3 +241,7 @@ class CallThreads:
             self._queue.put(None)
         for thread in self._threads:
             thread.join()
+
+
+def _not_begun() -> PerdureError:
+    return RequestRefused(503, "The call waited too long and was not begun.", remedy="Try again.")

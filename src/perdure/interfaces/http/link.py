@@ -138,10 +138,7 @@ class SharedByLink(Shared):
         async def counts() -> list[Any]:
             return counts_to_json(get_counts())
 
-        async def forget_texts() -> None:
-            self.forget_texts()
-
-        self._link = await Link.over(self._end, {"counts": counts, "forget_texts": forget_texts})
+        self._link = await Link.over(self._end, {"counts": counts})
         listens = asyncio.get_running_loop().create_task(self._link.run())
         listens.add_done_callback(lambda task: None if task.cancelled() else os.kill(os.getpid(), signal.SIGTERM))
         try:

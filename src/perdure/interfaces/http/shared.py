@@ -48,7 +48,6 @@ class Shared:
     """
 
     def __init__(self, rate: float = 0.0, secret: bytes | None = None) -> None:
-        self.forget_texts: Callable[[], None] = lambda: None  # drops what this process keeps of texts
         self.secret = secret or secrets.token_bytes(32)
         self._rate, self._most = rate, 2 * rate
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()

@@ -19,7 +19,7 @@ from perdure.interfaces.http.shared import Begun, Counts, Shared
 from perdure.records.errors import InvalidInput, PerdureError, StoreError
 
 GAUGES: Final = frozenset(("calls_in_flight",))  # what a worker that has ended no longer counts for
-_SHARED_METHODS: Final = ("take", "note_failure", "keep_token", "token_of", "drop_token")
+_SHARED_METHODS: Final = ("take", "forget", "note_failure", "keep_token", "token_of", "drop_token")
 """What workers ask of ``Shared`` as it is."""
 _COUNTS_SECONDS: Final = 1.0  # how long a worker may take to send what it has counted
 _LIVED_SECONDS: Final = 10.0  # a worker that ends sooner is replaced after a pause
@@ -43,7 +43,6 @@ class _Worker:
             **{name: getattr(shared, name) for name in _SHARED_METHODS},
             "begin": self._begin,
             "end": self._end,
-            "forget": self._forget,
             "counts": self._counts,
             "ready": self._ready,
             "failed": self._supervisor.failed,
@@ -61,11 +60,6 @@ class _Worker:
         """Send the process a signal."""
         with suppress(ProcessLookupError):
             self.process.send_signal(number)
-
-    def tell(self, name: str) -> None:
-        """Tell the process something, where it serves: one that starts keeps nothing yet."""
-        if self._link is not None and self.is_ready:
-            self._link.tell(name)
 
     async def ask_counts(self) -> None:
         """Learn what the process has counted; its last counts hold where it is too busy."""
@@ -86,10 +80,6 @@ class _Worker:
     async def _end(self, key: str, answer: Any) -> None:
         self._begun_keys.discard(key)
         await self._supervisor.shared.end(key, answer)
-
-    async def _forget(self, namespace: str) -> None:
-        await self._supervisor.shared.forget(namespace)
-        self._supervisor.tell_others(self, "forget_texts")
 
     async def _counts(self, own_counts: list[Any]) -> list[Any]:
         self.latest_counts = counts_of_json(own_counts)
@@ -151,12 +141,6 @@ class Supervisor:
         else:
             error = InvalidInput if kind == InvalidInput.__name__ else StoreError
             self._opened.set_exception(error(message, remedy=remedy))
-
-    def tell_others(self, telling: _Worker, name: str) -> None:
-        """Tell all workers but one something."""
-        for worker in self._running.values():
-            if worker is not telling:
-                worker.tell(name)
 
     async def counts(self, asking: _Worker) -> Counts:
         """Return what all workers have counted, also those that have ended: a sum never gets smaller.

@@ -67,6 +67,7 @@ class PostgresSearch(Search):
         super().__init__(session, policy, stemmer)
         self.postgres = session
         self.statistics = SearchStatistics()
+        self.meta: list[tuple[Any, ...]] = []  # which schema the tables have
         self._counts: dict[str, int] = {}
         self._listed = 1.0  # the share of the memories that may have what the filters name
         self._query: str | None = None  # the vector that is searched by
@@ -86,7 +87,7 @@ class PostgresSearch(Search):
         """Read what is counted of the namespace, of the words of a question and of what its filters name."""
         terms = {term_of(stem) for word in words for stem in self.stemmer.stems(word)[:1]}
         entity = self._entity(filters)
-        calls: dict[str, dict[str, Any]] = {"search_statistics": {}}
+        calls: dict[str, dict[str, Any]] = {"search_statistics": {}, "read_meta": {}}
         if terms or entity:
             calls["document_counts"] = {"terms": sorted({*terms, *entity})}
         if filters.tags:
@@ -94,7 +95,7 @@ class PostgresSearch(Search):
         if filters.session is not None:
             calls["count_session"] = {"session": filters.session}
         found = dict(zip(calls, self.postgres.several(*calls.items()), strict=True))
-        self.statistics = SearchStatistics.of(found["search_statistics"])
+        self.statistics, self.meta = SearchStatistics.of(found["search_statistics"]), found["read_meta"]
         if not found["search_statistics"] and found.get("document_counts"):
             raise StoreDamaged("The namespace has memories, but its own row is missing.", remedy=REPAIR)
         self._counts = dict.fromkeys(terms, 0) | {t: int(n) for t, n in found.get("document_counts", ())}

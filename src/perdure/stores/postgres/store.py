@@ -7,17 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from typing import Any, Final, TypeVar
 from warnings import warn
 
-import psycopg
-from psycopg import sql
 from psycopg.errors import UniqueViolation
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
-from perdure.records.errors import DiskFull, IncompleteWarning, NotAllowed, StoreDamaged, StoreReadOnly
+from perdure.records.errors import DiskFull, IncompleteWarning, NotAllowed, StoreDamaged, StoreReadOnly, StoreTooNew
 from perdure.records.instant import Instant
 from perdure.records.memory import Record
 from perdure.records.plan import Plan, Row, Target
@@ -29,20 +26,20 @@ from perdure.stores import reading
 from perdure.stores.checking import journal_faults
 from perdure.stores.plans import SqlTransactionView
 from perdure.stores.postgres.checking import find_faults
-from perdure.stores.postgres.connections import Connection
 from perdure.stores.postgres.distribution import tables
-from perdure.stores.postgres.faults import node_unavailable, translate_error
+from perdure.stores.postgres.faults import node_unavailable
+from perdure.stores.postgres.near_index import build_index
 from perdure.stores.postgres.rebuilding import purge, rebuild, restore_schema, vacuum
-from perdure.stores.postgres.schema import SchemaStatus, check_schema
+from perdure.stores.postgres.schema import SchemaStatus, check_meta, check_schema
 from perdure.stores.postgres.searching import PostgresSearch, SearchStatistics
-from perdure.stores.postgres.server import Address, Server, connect
+from perdure.stores.postgres.server import Address, Server
 from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.postgres.transfer import PostgresTransfer
 from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
 from perdure.stores.rows import require_row
 from perdure.stores.spaces import restore_spaces
 from perdure.stores.sql_store import SqlStore
-from perdure.stores.statements import Session, registry
+from perdure.stores.statements import Session
 from perdure.stores.words import Stemmer
 
 T = TypeVar("T")
@@ -63,8 +60,6 @@ _MOST_CACHED: Final = 1000  # namespaces whose statistics are remembered at once
 _TRIM_EVERY: Final = 20
 """The log of recalls is trimmed at every so many recalls of a process, oftener where it is short: it may be longer by
 as many for each process."""
-_MOST_KB: Final = 1_000_000
-_GRAPH: Final = 700  # bytes of a vector's neighbours in memory while an index is built
 
 
 class PostgresStore(SqlStore):
@@ -86,6 +81,7 @@ class PostgresStore(SqlStore):
         self._server = server or Server(address)
         self._stemmer = Stemmer()
         self._counted = 0
+        self._meta: Sequence[tuple[Any, ...]] = ()  # what the last search read of the schema
         self._told = 0  # what the server's clock said, less this machine's monotonic one, in milliseconds
         self._statistics: dict[str, SearchStatistics] = {}  # of a namespace, as they last were: a guess
         self._lock = threading.Lock()
@@ -139,7 +135,14 @@ class PostgresStore(SqlStore):
         note_written(plan.id)
 
     def count(self, plan: Plan) -> None:
-        """Append a recall's accesses without waiting for the disk or for a writer of the namespace."""
+        """Append a recall's accesses without waiting for the disk or for a writer of the namespace.
+
+        What its search has read says whether a newer version lets this one write: asking again would be a round trip.
+        """
+        try:
+            check_meta(self._meta)
+        except StoreTooNew:
+            return
         if self.read_only:
             return
         with self._lock:
@@ -181,7 +184,13 @@ class PostgresStore(SqlStore):
         return bool(ids)
 
     def _pool_of(self, session: PostgresSession) -> Callable[[Query, Filters, RecallPolicy], Pool]:
-        return lambda query, filters, policy: PostgresSearch(session, policy, self._stemmer).pool(query, filters)
+        def pool(query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
+            search = PostgresSearch(session, policy, self._stemmer)
+            found = search.pool(query, filters)
+            self._meta = search.meta
+            return found
+
+        return pool
 
     def get_with_vectors(self, namespace: str, ids: Sequence[str]) -> tuple[list[Record], dict[str, Vector]]:
         return self._read_once(namespace, lambda s: reading.records_with_vectors(s, namespace, ids))
@@ -262,6 +271,9 @@ class PostgresStore(SqlStore):
         restore_schema(self.address)
         self._admin(restore_spaces)
         rebuild(self._server, self.namespaces, self._stemmer, keep_texts=keep_texts)
+
+    def forget_texts(self, namespace: str) -> None:
+        """Return at once: the store has nothing of texts in this process."""
 
     def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""
@@ -348,49 +360,3 @@ class PostgresStore(SqlStore):
             happened.setdefault(row[0], []).append(row)
         newest = sorted(rows, key=lambda row: str(row[1]), reverse=True)
         return [happened[row[0]].pop()[:-1] for row in newest][:limit]
-
-
-def build_index(address: Address, server: Server, namespace: str, above: int) -> Mapping[str, int]:
-    """Build the index of a namespace that has grown large; writers go on meanwhile.
-
-    Outside of any transaction, and from ``above`` vectors on.
-
-    Returns:
-        ``vectors`` of the namespace, and ``indexed``: 1 if it is searched by the index from now on.
-    """
-    statistics = server.read(namespace, lambda s: SearchStatistics.of(s.rows("search_statistics")))
-    if statistics.space is None or statistics.vectors < above:
-        return {"vectors": statistics.vectors, "indexed": 0}
-    place = address.prefix + namespace
-    digest = blake2b(f"{place}\x00{statistics.space}".encode(), digest_size=8).hexdigest()
-    name = f"embedding_near_{digest}"
-    slots = {
-        "index": sql.Identifier(name),
-        "dimensions": sql.Literal(int(statistics.dimensions)),
-        "place": sql.Literal(place),
-        "space": sql.Literal(int(statistics.space)),
-    }
-    with connect(address) as connection:
-        try:
-            if connection.execute(_text("near_index_valid"), {"index": name}).fetchone() == (False,):
-                connection.execute(_text("drop_near_index", **slots))
-            _give_memory(connection, statistics)
-            connection.execute(_text("create_near_index", **slots))
-            connection.execute("RESET maintenance_work_mem")  # a pooler may give the connection to others
-        except psycopg.Error as error:
-            raise translate_error(error) from error
-    server.write(namespace, lambda s, _: s.run("set_approximate", space=statistics.space).rowcount)
-    return {"vectors": statistics.vectors, "indexed": 1}
-
-
-def _give_memory(connection: Connection, statistics: SearchStatistics) -> None:
-    """Let a build keep its whole graph in memory, within bounds: one that does not fit takes many times as long."""
-    needed = min(_MOST_KB, statistics.vectors * (2 * statistics.dimensions + _GRAPH) // 1000)
-    row = connection.execute("SELECT pg_size_bytes(current_setting('maintenance_work_mem')) / 1000").fetchone()
-    if row is not None and needed > int(row[0]):
-        connection.execute(sql.SQL("SET maintenance_work_mem = {}").format(sql.Literal(f"{needed}kB")))
-
-
-def _text(name: str, **slots: sql.Composable) -> sql.Composed:
-    text = registry("postgres")[name].sql.replace(":index", "%(index)s")
-    return sql.SQL(text).format(**slots)

@@ -213,13 +213,20 @@ SELECT count(*) FROM memory WHERE namespace = :namespace AND due_ms IS NOT NULL 
 
 -- name: count_changes
 -- kind: fan-out
-SELECT coalesce(sum(changes), 0) FROM operation
-WHERE at_ms >= :since AND (CAST(:operation AS text) IS NULL OR operation = :operation);
+SELECT coalesce(sum(changes), 0) FROM operation WHERE at_ms >= :since;
 
 -- name: count_changes_of
 -- kind: routed
-SELECT coalesce(sum(changes), 0) FROM operation
-WHERE namespace = :namespace AND at_ms >= :since AND (CAST(:operation AS text) IS NULL OR operation = :operation);
+SELECT coalesce(sum(changes), 0) FROM operation WHERE namespace = :namespace AND at_ms >= :since;
+
+-- By their ids, which begin with the instant: a service asks this each second.
+-- name: erasures
+-- kind: fan-out
+SELECT namespace, id FROM operation WHERE id >= CAST(:first AS text) AND operation = 'erase';
+
+-- name: erasures_of
+-- kind: routed
+SELECT namespace, id FROM operation WHERE namespace = :namespace AND id >= CAST(:first AS text) AND operation = 'erase';
 
 -- name: operations_ahead
 -- kind: routed

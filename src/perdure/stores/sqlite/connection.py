@@ -197,12 +197,19 @@ def _prepare(connection: apsw.Connection) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
 
-def _wait_for_lock(tries: int) -> bool:
-    """Wait a little for another process's lock; False where its time is over, or the call may not wait."""
+def pause_before(tries: int) -> float | None:
+    """Return after how many seconds another process's lock is tried again; None where the call may wait no longer."""
     waited = sum(_DELAYS_MS[:tries]) + 100 * max(0, tries - len(_DELAYS_MS))
     if waited >= BUSY_MS or not may_wait(waited / 1000):
+        return None
+    return (_DELAYS_MS[tries] if tries < len(_DELAYS_MS) else 100) / 1000
+
+
+def _wait_for_lock(tries: int) -> bool:
+    """Wait a little for another process's lock; False where its time is over, or the call may not wait."""
+    if (pause := pause_before(tries)) is None:
         return False
-    time.sleep((_DELAYS_MS[tries] if tries < len(_DELAYS_MS) else 100) / 1000)
+    time.sleep(pause)
     return True
 
 
@@ -218,10 +225,20 @@ def without_waiting(connection: apsw.Connection) -> Iterator[None]:
         connection.set_busy_handler(_wait_for_lock)
 
 
+def begin_at_once(connection: apsw.Connection) -> None:
+    """Begin a write transaction; fails where another process writes."""
+    connection.set_busy_timeout(0)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    finally:
+        connection.set_busy_handler(_wait_for_lock)
+
+
 @contextmanager
-def transaction(connection: apsw.Connection) -> Iterator[None]:
+def transaction(connection: apsw.Connection, *, begun: bool = False) -> Iterator[None]:
     """Run a write transaction: the lock is taken at once, and everything is rolled back on any error."""
-    connection.execute("BEGIN IMMEDIATE")
+    if not begun:
+        connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         with unlimited():  # else it may be told as ended although it was written

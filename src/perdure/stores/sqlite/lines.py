@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
@@ -54,7 +55,7 @@ _PACKER: Final = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _STATES, zlib.
 _READER: Final = zlib.decompressobj(_WINDOW, _DICTIONARY)
 _MOST: Final = 1 << 26  # characters of a line that are unpacked: a damaged one must not take the memory
 
-_KEPT: Final = 1 << 20  # bytes of lines that are kept unpacked, until one more comes
+_KEPT, _LONGEST_KEPT = 2048, 1024  # so many lines of so many bytes are kept unpacked
 
 _UUID_LENGTH, _HALF_LENGTH = 36, 24
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -90,22 +91,16 @@ def line_part(data: bytes, part: int, operation: str | None) -> str | None:
         return _DAMAGED
 
 
-_unpacked: dict[bytes, tuple[bytes, ...]] = {}
-"""Lines that were unpacked last: statements ask for their parts one by one, and unpacking is what costs."""
-_size = 0  # bytes of those, unpacked
-
-
 def _parts_of(data: bytes) -> tuple[bytes, ...]:
-    global _size  # noqa: PLW0603  # where threads count at once, a few lines more or fewer are kept
-    found = _unpacked.get(data)
-    if found is None:
-        line = _unpack(data)
-        if _size > _KEPT:
-            _unpacked.clear()
-            _size = 0
-        _size += len(line)
-        _unpacked[data] = found = tuple(line.split(_BETWEEN, 2))
-    return found
+    return _unpacked_parts(data) if len(data) <= _LONGEST_KEPT else _split(data)
+
+
+def _split(data: bytes) -> tuple[bytes, ...]:
+    return tuple(_unpack(data).split(_BETWEEN, 2))
+
+
+_unpacked_parts: Final = lru_cache(_KEPT)(_split)
+"""Lines that were unpacked last: statements ask for their parts one by one, and unpacking is what costs."""
 
 
 def _unpack(data: bytes) -> bytes:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import apsw
 import numpy as np
 
+from perdure.records.instant import Instant
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Neighbours
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
-from perdure.stores.sqlite.connection import SqliteSession, snapshot
-from perdure.stores.sqlite.index import SearchIndex
+from perdure.stores.sqlite.connection import SqliteSession, run, snapshot, transaction
+from perdure.stores.sqlite.index import SearchIndex, save_cells, trained_cells
 from perdure.stores.sqlite.lexical import Vocabulary
 from perdure.stores.sqlite.neighbours import nearest_memories
 from perdure.stores.sqlite.unchanged import Unchanged
@@ -74,6 +75,11 @@ class Searches:
         for key in [k for k in self._indexes if k[0] == namespace]:
             del self._indexes[key]
 
+    def forget_texts(self, namespace: str) -> None:
+        """Drop a namespace's index, and all words: which of them it alone has is not known."""
+        self.forget(namespace)
+        self.vocabulary = Vocabulary(self.connection)
+
     @property
     def nbytes(self) -> int:
         """Bytes held."""
@@ -81,6 +87,22 @@ class Searches:
 
     def space(self) -> tuple[int, Space] | None:
         return self._unchanged.get("space", lambda: reading.active_space(SqliteSession(self.connection, "")))
+
+    def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
+        """Bring a namespace's cells and the words of all up to date."""
+        connection, session = self.connection, SqliteSession(self.connection, namespace)
+        found = reading.active_space(session)
+        vectors = int(session.value("vector_count") or 0)
+        trained = None
+        if found is not None and vectors >= cells_above:
+            trained = trained_cells(connection, namespace, found[0], at)
+        with transaction(connection):
+            if trained is not None and found is not None:
+                save_cells(connection, namespace, found[0], trained)
+                self.forget(namespace)
+            run(connection, "merge_words")
+        connection.execute("PRAGMA optimize").fetchall()
+        return {"vectors": vectors, "cells": 0 if trained is None else len(trained[0])}
 
     def _index(self, namespace: str) -> SearchIndex | None:
         return self._unchanged.get((namespace, "index"), lambda: self._refresh_index(namespace))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from time import monotonic
 from typing import Any, Final, TypeVar
 
@@ -13,7 +13,7 @@ import apsw
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
-from perdure.records.errors import DiskFull, PerdureError, StoreReadOnly
+from perdure.records.errors import DiskFull, PerdureError, StoreReadOnly, StoreTooNew
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Plan, Target
@@ -28,7 +28,7 @@ from perdure.stores.reading import KeptAccesses, SqlDocuments
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.checkpoints import Checkpoints
-from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge
+from perdure.stores.sqlite.compacting import compact_file, file_size, purge
 from perdure.stores.sqlite.connection import (
     MEMORY,
     SqliteSession,
@@ -36,20 +36,18 @@ from perdure.stores.sqlite.connection import (
     fetch_all,
     json_list,
     open_file,
-    run,
     snapshot,
     takes_writes,
     transaction,
     without_waiting,
 )
-from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.opened_file import OpenedFile
 from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.refusals import MORE_ROOM, NO_ACCESS, translate_errors
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
-from perdure.stores.sqlite.use import Use, flush_at_last
+from perdure.stores.sqlite.use import Use, begun, flush_at_last
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
 
@@ -132,8 +130,8 @@ class SqliteStore(SqlStore):
         self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
     ) -> None:
         self._check_writable()
-        with self.documents.naming_damage(plan), self._use() as connection:
-            with overwriting(connection) if plan.erasure else nullcontext(), transaction(connection):
+        with self.documents.naming_damage(plan), self._begun(erases=plan.erasure is not None) as connection:
+            with transaction(connection, begun=True):
                 check_version(connection, self.path)
                 session = SqliteSession(connection, plan.namespace)
                 apply_plan(session, plan, fence)
@@ -179,16 +177,24 @@ class SqliteStore(SqlStore):
 
     def flush(self) -> None:
         """Write accesses that are still waiting; waits for the lock if it must."""
-        with self._use() as connection:
-            if self._waiting:
-                with transaction(connection):
-                    written = self._append_waiting(connection)
-                self._remove_waiting(written)
+        if self._waiting:
+            with self._begun() as connection:
+                self._write_waiting(connection)
 
     def _flush(self) -> None:
         # On the connection that reads: another one's commit would empty its page cache, which costs a recall 1 ms.
-        with without_waiting(self._connection), transaction(self._connection):
-            written = self._append_waiting(self._connection)
+        with without_waiting(self._connection):
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._write_waiting(self._connection)
+
+    def _write_waiting(self, connection: apsw.Connection) -> None:
+        """Write what waits in a transaction that has begun; nothing where the file is one that a newer version made."""
+        with transaction(connection, begun=True):
+            try:
+                check_version(connection, self.path)
+            except StoreTooNew:
+                self._waiting.clear()
+            written = self._append_waiting(connection)
         self._remove_waiting(written)
 
     def _append_waiting(self, connection: apsw.Connection) -> int:
@@ -270,20 +276,8 @@ class SqliteStore(SqlStore):
 
         Training reads for a while and writes for a moment, so that other processes are not kept from writing.
         """
-        with self._use() as connection:
-            session = SqliteSession(connection, namespace)
-            found = reading.active_space(session)
-            vectors = int(session.value("vector_count") or 0)
-            trained = None
-            if found is not None and vectors >= cells_above:
-                trained = trained_cells(connection, namespace, found[0], at)
-            with transaction(connection):
-                if trained is not None and found is not None:
-                    save_cells(connection, namespace, found[0], trained)
-                    self._searches.forget(namespace)
-                run(connection, "merge_words")
-            connection.execute("PRAGMA optimize").fetchall()
-        return {"vectors": vectors, "cells": 0 if trained is None else len(trained[0])}
+        with self._use():
+            return self._searches.optimize(namespace, at, cells_above)
 
     def size(self) -> StoreSize:
         with self._use() as connection:
@@ -320,6 +314,10 @@ class SqliteStore(SqlStore):
             check_version(connection, self.path)
             return StoreHealth(connection.pragma("user_version"), writable)
 
+    def forget_texts(self, namespace: str) -> None:
+        with self._use():
+            self._searches.forget_texts(namespace)
+
     def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
         """Remove what deleted rows left in the file and its log, and search both for the erased words."""
         self.flush()
@@ -354,7 +352,7 @@ class SqliteStore(SqlStore):
 
     def _write(self, namespace: str, work: Callable[[Session], T]) -> T:
         self._check_writable()
-        with self._use() as connection, transaction(connection):
+        with self._begun() as connection, transaction(connection, begun=True):
             check_version(connection, self.path)
             return work(SqliteSession(connection, namespace))
 
@@ -376,6 +374,9 @@ class SqliteStore(SqlStore):
 
     def _use(self) -> Use:
         return self._using
+
+    def _begun(self, *, erases: bool = False) -> AbstractContextManager[apsw.Connection]:
+        return begun(self._using, erases=erases)
 
     @contextmanager
     def _own_connection(self) -> Iterator[apsw.Connection]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterator, Sized
+from contextlib import contextmanager, nullcontext
+from itertools import count
+from time import sleep
 from typing import TYPE_CHECKING, Final
 
 import apsw
 
 from perdure.records.deadline import deadline_error, seconds_left, unlimited, within
 from perdure.records.errors import DeadlineExceeded, StoreBusy, UncountedWarning
+from perdure.stores.sqlite.compacting import overwriting
+from perdure.stores.sqlite.connection import begin_at_once, pause_before
 from perdure.stores.sqlite.refusals import BUSY_MS, translate_errors
 
 if TYPE_CHECKING:
@@ -39,6 +44,26 @@ class Use:
         if error is not None:
             self._store._commits.note(error)  # noqa: SLF001  # as above
         self._errors.__exit__(kind, error, trace)
+
+
+@contextmanager
+def begun(use: Use, *, erases: bool) -> Iterator[apsw.Connection]:
+    """The connection in a write transaction, which the block ends; of one that ``erases`` what it deletes is zeroed.
+
+    Who waits for another process that writes lets others of this one read meanwhile.
+    """
+    for tries in count():
+        with use as connection, overwriting(connection) if erases else nullcontext():
+            try:
+                begin_at_once(connection)
+            except apsw.BusyError:
+                pause = pause_before(tries)
+                if pause is None:
+                    raise
+            else:
+                yield connection
+                return
+        sleep(pause)
 
 
 def flush_at_last(path: str, flush: Callable[[], None], waiting: Sized) -> None:
