@@ -66,7 +66,7 @@ def pytest_addoption(parser):
     parser.addoption("--every-case", action="store_true")
 """,
 }
-MUTANTS = ("mutants.py", "equivalent_mutants.txt")
+MUTANTS = ("mutants.py", "small_changes.py", "equivalent_mutants.txt")
 ROWS = {
     "met": (("slow", 2.0, "ms", 2.0), 0),
     "missed": (("slow", 2.1, "ms", 2.0), 1),
