@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from small_changes import LATE, ROOT, mutants, on_a_server, tell
+from small_changes import LATE, ROOT, SERVER, mutants, tell
 
 KEPT = ROOT / "build" / "mutants"
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
@@ -70,7 +70,7 @@ class Reach:
         # What runs when a file is loaded, as defaults do, is tried by the tests of each of its functions.
         found = own or [test for name, tests in self.called.items() if name.startswith(f"{path}:") for test in tests]
         chosen, taken = [], 0.0
-        for test in sorted(set(found), key=lambda one: (on_a_server(one), self.calls[one], one)):
+        for test in sorted(set(found), key=lambda one: (SERVER in one, self.calls[one], one)):
             taken += self.seconds[test]
             if taken > seconds and chosen:
                 break
@@ -83,15 +83,16 @@ def tried(todo: list[dict[str, Any]], reach: Reach, given: argparse.Namespace, *
     together, alone = [], []
     for mutant in todo:
         called, tests = reach.tests(mutant, given.seconds)
-        names = dict.fromkeys(test.partition("[")[0] for test in tests) if plan["every_case"] else tests
-        (together if called else alone).append(mutant | {"tests": list(names), "server": any(map(on_a_server, tests))})
+        (together if called else alone).append(mutant | {"tests": tests})
     plan |= {"jobs": given.jobs, "seconds": int(30 + 3 * given.seconds)}
     for group in ([together] if together else []) + [[one] for one in alone]:
         if files := sorted({test.partition("::")[0] for one in group for test in one["tests"]}):
             run(files, mutants=group, from_start=int(group[0] in alone), **plan)
         for one in group:
             if verdicts(plan["results"]).get(one["name"], {}).get("every_case") != plan["every_case"]:
-                tell(one, "the tests do not load" if files else "", plan)
+                if group is together:
+                    sys.exit("The tests of the changes could not be loaded.")
+                tell(one, "its tests do not load" if files else "", plan)
 
 
 def verdicts(results: str) -> dict[str, dict[str, Any]]:

@@ -25,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 MOST_MEMORY = 8 * 2**30
 LATE = "out of time"
+SERVER = "[server]"
 PAIRS = "Lt LtE, Gt GtE, Eq NotEq, Is IsNot, In NotIn, And Or, Add Sub, Mult Div, min max, any all"
 OTHER = {a: b for pair in PAIRS.split(", ") for a, b in (pair.split(), pair.split()[::-1])}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -159,17 +160,19 @@ class Finder:
         return spec
 
 
+def named(test: str) -> str:
+    """What the cases of a test are known as: those on a file together, and those on a server."""
+    function = test.partition("[")[0]
+    return f"{function}{SERVER}" if "postgres" in test or "spread" in test else function
+
+
 def pytest_collection_modifyitems(items: list[Any]) -> None:
     """Note the calls of four cases of a test at most."""
-    cases: dict[Any, list[Any]] = defaultdict(list)
-    for item in items if PLAN["trace"] else ():
-        cases[item.nodeid.partition("[")[0], on_a_server(item.nodeid)].append(item)
-    spread = {one for those in cases.values() for one in those[:: max(1, (len(those) + 3) // 4)]}
-    items[:] = [item for item in items if item in spread or not PLAN["trace"]]
-
-
-def on_a_server(test: str) -> bool:
-    return "postgres" in test or "spread" in test
+    cases: dict[str, list[Any]] = defaultdict(list)
+    for item in items:
+        cases[named(item.nodeid)].append(item)
+    if PLAN["trace"]:
+        items[:] = [one for those in cases.values() for one in those[:: max(1, (len(those) + 3) // 4)]]
 
 
 def pytest_runtest_logstart() -> None:
@@ -177,14 +180,14 @@ def pytest_runtest_logstart() -> None:
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    seconds[report.nodeid] += report.duration
+    seconds[named(report.nodeid)] += report.duration
     if not report.passed:  # where calls are noted, a test that is skipped is left out, too
-        (skipped if report.skipped else failed).append(report.nodeid)
+        (skipped if report.skipped else failed).append(named(report.nodeid))
 
 
 def pytest_runtest_logfinish(nodeid: str) -> None:
     for function in called:
-        callers[function].append(nodeid)
+        callers[function].add(named(nodeid))
 
 
 def pytest_sessionfinish() -> None:
@@ -192,7 +195,7 @@ def pytest_sessionfinish() -> None:
         tests = {
             test: number for number, test in enumerate(test for test in seconds if test not in {*failed, *skipped})
         }
-        those = {name: [tests[one] for one in found if one in tests] for name, found in callers.items()}
+        those = {name: [tests[one] for one in sorted(found) if one in tests] for name, found in callers.items()}
         kept = {"tests": [[test, round(seconds[test], 3)] for test in tests], "called": those}
         Path(PLAN["trace"]).write_text(json.dumps(kept), "utf-8")
 
@@ -224,9 +227,8 @@ def try_one(session: Any, switch: int, mutant: dict[str, Any]) -> None:
     signal.alarm(4 * limit)  # for what waits
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     builtins.perdure_mutant = switch  # type: ignore[attr-defined]
-    places = {item: tests.get(item.nodeid, tests.get(item.nodeid.partition("[")[0])) for item in session.items}
-    items = [item for item in session.items if mutant["server"] or not on_a_server(item.nodeid)]
-    items = sorted((item for item in items if places[item] is not None), key=lambda item: places[item])
+    places = {item: tests.get(named(item.nodeid)) for item in session.items}
+    items = sorted((item for item, place in places.items() if place is not None), key=lambda item: places[item])
     try:
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -253,6 +255,6 @@ if "PERDURE_MUTANTS" in os.environ:
     seconds: dict[str, float] = defaultdict(float)
     failed: list[str] = []
     skipped: list[str] = []
-    callers: dict[str, list[str]] = defaultdict(list)
+    callers: dict[str, set[str]] = defaultdict(set)
     builtins.perdure_call, builtins.perdure_mutant = called.add, PLAN["from_start"]  # type: ignore[attr-defined]
     sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ENV
+from conftest import ENV, weekly
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SCRIPT = """
@@ -50,23 +50,19 @@ from perdure.rules.prices import price
 
 
 def test_of_what_is_heavy():
-    assert (price(5), price(3.5)) == (10, 7)
+    assert (price(5), price(3.75)) == (10, 7.5)
 
 
 def test_that_fails_anyway():
     assert price() == 8
 """,
+    "benchmarks/equivalent_mutants.txt": "src/perdure/rules/prices.py:price: weight > 3 -> weight >= 3  # none is 3\n",
     "tests/conftest.py": """
 from hypothesis import settings
 
 settings.register_profile("brief")
-
-
-def pytest_addoption(parser):
-    parser.addoption("--every-case", action="store_true")
 """,
 }
-MUTANTS = ("mutants.py", "small_changes.py", "equivalent_mutants.txt")
 ROWS = {
     "met": (("slow", 2.0, "ms", 2.0), 0),
     "missed": (("slow", 2.1, "ms", 2.0), 1),
@@ -119,25 +115,34 @@ def test_a_page_that_is_larger_than_asked_is_missed(tmp_path):
     assert sum("**no**" in line for line in lines) == sum("kB" in line for line in lines) / 2 >= 10
 
 
+@weekly
 def test_small_changes_of_the_source_are_told_with_what_no_test_notices(tmp_path):
-    files = TRIED | {f"benchmarks/{name}": (BENCHMARKS / name).read_text("utf-8") for name in MUTANTS}
-    for name, text in files.items():
+    scripts = {
+        f"benchmarks/{name}": (BENCHMARKS / name).read_text("utf-8") for name in ("mutants.py", "small_changes.py")
+    }
+    for name, text in (TRIED | scripts).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
-    first = child(tmp_path / "benchmarks" / "mutants.py", "--seed", 3, PYTHONPATH="")
-    assert first.returncode == 0, first.stderr
-    lines = first.stdout.splitlines()
-    assert lines[:2] == ["10 small changes of 2 files; 10 drawn with seed 3", "tracing tests/rules"]
-    told = {line.split("prices.py:")[1].split("  (")[0]: line.split()[0] for line in lines if "prices.py:" in line}
-    assert told == {
-        "2:price: '1.0' -> (2.0)": "survived",
-        "3:price: 'weight > 3' -> (weight >= 3)": "survived",
-        "3:price: 'weight > 3' -> True": "survived",
-        "3:price: 'weight > 3' -> False": "killed",
-        "3:price: '3' -> (4)": "killed",
-        "4:price: '2 * weight' -> (2 / weight)": "killed",
-        "4:price: '2 * weight' -> None": "killed",
-        "4:price: '2' -> (3)": "killed",
-        "5:price: '7' -> None": "survived",
-        "5:price: '7' -> (8)": "survived",
+    done = child(tmp_path / "benchmarks" / "mutants.py", "--seed", 3, PYTHONPATH="")
+    assert done.returncode == 0, done.stderr
+    told = {
+        line.split("prices.py:")[1].split("  ")[0]: line.split()[0]
+        for line in done.stdout.split("\n")
+        if ".py:" in line
     }
+    assert told == {
+        "2:price(): 1.0 -> 2.0": "survived",
+        "3:price: weight > 3 -> weight >= 3": "equivalent",
+        "3:price: weight > 3 -> True": "survived",
+        "3:price: weight > 3 -> False": "killed",
+        "3:price: 3 -> 4": "killed",
+        "4:price: 2 * weight -> 2 / weight": "killed",
+        "4:price: 2 * weight -> None": "killed",
+        "4:price: 2 -> 3": "killed",
+        "5:price: 7 -> None": "survived",
+        "5:price: 7 -> 8": "survived",
+    }
+    assert done.stdout.split("\n")[-2].split()[:6] == ["all", "10", "5", "0", "4", "1"]
+    assert child(tmp_path / "benchmarks" / "mutants.py", "--seed", 3, PYTHONPATH="").stdout.endswith(
+        done.stdout.split("tracing tests/rules\n")[1]
+    )
