@@ -22,6 +22,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from hypothesis import Phase, settings
+
 ROOT = Path(__file__).resolve().parents[1]
 MOST_MEMORY = 8 * 2**30
 LATE = "out of time"
@@ -164,6 +166,13 @@ def named(test: str) -> str:
     """What the cases of a test are known as: those on a file together, and those on a server."""
     function = test.partition("[")[0]
     return f"{function}{SERVER}" if "postgres" in test or "spread" in test else function
+
+
+def pytest_sessionstart() -> None:
+    """Have a test that fails say so at once: the smallest example is not asked for, and no example is kept."""
+    unshrunk = settings(settings(), phases=(Phase.explicit, Phase.generate), database=None)
+    settings.register_profile("unshrunk", unshrunk)
+    settings.load_profile("unshrunk")
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
