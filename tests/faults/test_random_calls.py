@@ -3,7 +3,7 @@
 Arguments are drawn from what a verb declares about them, so a new verb is called too. Each call either succeeds, or
 raises a ``PerdureError`` and changes nothing; reading changes nothing; nothing acknowledged is lost; the store stays
 sound. Now and then another process makes a call and is killed with -9 in the middle of it, or finds the disk full: the
-store is sound, and holds what it held. A server drops its connections.
+store is sound, and holds what it held.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 import perdure
-from conftest import LONG_RUN, Clock, HashEmbedder, budget, opened, servers
+from conftest import LONG_RUN, Clock, HashEmbedder, budget, opened
 from forks import Mother
 from perdure.records.errors import PerdureError
 from perdure.verbs.declaration import VERBS
@@ -340,19 +340,6 @@ class RandomCalls(RuleBasedStateMachine):
             assert after == before, f"{name} was refused and changed something"
         assert self.memory.check() == []
         self.erased |= name == "erase"
-
-    @rule()
-    def cut(self):
-        """The server drops its connections."""
-        if self.copies is not None:
-            return
-        before = self.state()
-        with servers().reader(self.path) as connection:
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-        assert self.state() == before
 
     def teardown(self):
         if hasattr(self, "memory"):
