@@ -4,7 +4,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 TRAINING := .venv-training
-MUTANTS := .venv-mutants
 # Processes of tests. They wait a third of their time (servers, browsers, children), so three keep two cores busy.
 WORKERS ?= 3
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --find-links build/embedder \
@@ -67,16 +66,10 @@ nightly: $(STAMP)
 	test -z "$(RECORD)" || PYTHONPATH=tests $(BIN)/python tests/models/conversation.py
 	$(BIN)/python -m pytest tests/models/test_local_model.py tests/models/test_recorded_model.py
 
-# Changes the formulas and the rules of the lifecycle in small ways and lists the changes that no test notices. Hours on two cores;
-# OF='perdure.formulas.strength*' takes one module in minutes. `mutmut show NAME` shows a change. What ran is not run again.
-mutants: $(MUTANTS)/.ready
-	PERDURE_LONG_RUN=1 $(MUTANTS)/bin/mutmut run --max-children $(WORKERS) $(OF)
-	$(MUTANTS)/bin/mutmut results
-
-$(MUTANTS)/.ready: pyproject.toml packages/perdure-embedder/pyproject.toml
-	$(PYTHON) -m venv $(MUTANTS)
-	$(MUTANTS)/bin/python -m pip install --quiet 'mutmut>=3.8,<4' --editable packages/perdure-embedder --editable '.[dev]'
-	touch $(MUTANTS)/.ready
+# Changes the rules, formulas, stores and the knowledge packages in small ways, 200 drawn by chance, and lists those that no test notices.
+# Hours on two cores; what ran is not run again. OF='--only src/perdure/formulas --count 50 --seed 7' draws elsewhere, fewer or others.
+mutants: $(STAMP)
+	$(BIN)/python benchmarks/mutants.py --jobs $(WORKERS) $(OF)
 
 # Trains the embedder, writes it into its package and prints what it reaches. Hours on two cores, minutes on a GPU.
 # With PERDURE_DATA, first checks that no sentence of the evaluation sets is trained on.
@@ -112,4 +105,4 @@ lock:
 	$(LOCK) --extra all --output-file requirements/constraints.txt
 
 clean:
-	rm -rf $(VENV) $(TRAINING) $(MUTANTS) mutants dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo-output
+	rm -rf $(VENV) $(TRAINING) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo-output

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ENV
+from conftest import ENV, weekly
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SCRIPT = """
@@ -37,6 +37,32 @@ for most in (1000, 0.001):
     else:
         print("ended well")
 """
+TRIED = {
+    **dict.fromkeys(("src/perdure/__init__.py", "src/perdure/rules/__init__.py"), ""),
+    "src/perdure/rules/prices.py": """
+def price(weight: float = 1.0) -> float:
+    if weight > 3:  # für ß
+        return 2 * weight
+    return 7
+""",
+    "tests/rules/test_prices.py": """
+from perdure.rules.prices import price
+
+
+def test_of_what_is_heavy():
+    assert (price(5), price(3.75)) == (10, 7.5)
+
+
+def test_that_fails_anyway():
+    assert price() == 8
+""",
+    "benchmarks/equivalent_mutants.txt": "src/perdure/rules/prices.py:price: weight > 3 -> weight >= 3  # none is 3\n",
+    "tests/conftest.py": """
+from hypothesis import settings
+
+settings.register_profile("brief")
+""",
+}
 ROWS = {
     "met": (("slow", 2.0, "ms", 2.0), 0),
     "missed": (("slow", 2.1, "ms", 2.0), 1),
@@ -87,3 +113,36 @@ def test_a_page_that_is_larger_than_asked_is_missed(tmp_path):
     assert [line for line in lines if line.startswith("ended")] == ["ended well", "ended with 1"]
     assert done.stderr.count("MISSED") == 1
     assert sum("**no**" in line for line in lines) == sum("kB" in line for line in lines) / 2 >= 10
+
+
+@weekly
+def test_small_changes_of_the_source_are_told_with_what_no_test_notices(tmp_path):
+    scripts = {
+        f"benchmarks/{name}": (BENCHMARKS / name).read_text("utf-8") for name in ("mutants.py", "small_changes.py")
+    }
+    for name, text in (TRIED | scripts).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    done = child(tmp_path / "benchmarks" / "mutants.py", "--seed", 3, PYTHONPATH="")
+    assert done.returncode == 0, done.stderr
+    told = {
+        line.split("prices.py:")[1].split("  ")[0]: line.split()[0]
+        for line in done.stdout.split("\n")
+        if ".py:" in line
+    }
+    assert told == {
+        "2:price(): 1.0 -> 2.0": "survived",
+        "3:price: weight > 3 -> weight >= 3": "equivalent",
+        "3:price: weight > 3 -> True": "survived",
+        "3:price: weight > 3 -> False": "killed",
+        "3:price: 3 -> 4": "killed",
+        "4:price: 2 * weight -> 2 / weight": "killed",
+        "4:price: 2 * weight -> None": "killed",
+        "4:price: 2 -> 3": "killed",
+        "5:price: 7 -> None": "survived",
+        "5:price: 7 -> 8": "survived",
+    }
+    assert done.stdout.split("\n")[-2].split()[:6] == ["all", "10", "5", "0", "4", "1"]
+    assert child(tmp_path / "benchmarks" / "mutants.py", "--seed", 3, PYTHONPATH="").stdout.endswith(
+        done.stdout.split("tracing tests/rules\n")[1]
+    )

@@ -1,9 +1,9 @@
-"""Random calls of every verb, with time that passes, restarts, crashes and kills in between.
+"""Random calls of every verb, with time that passes, restarts, crashes, kills and faults in between.
 
 Arguments are drawn from what a verb declares about them, so a new verb is called too. Each call either succeeds, or
 raises a ``PerdureError`` and changes nothing; reading changes nothing; nothing acknowledged is lost; the store stays
-sound. Now and then another process makes a call and is killed with -9 in the middle of it: the store is sound, and
-holds what it held.
+sound. Now and then another process makes a call and is killed with -9 in the middle of it, or finds the disk full: the
+store is sound, and holds what it held.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 import perdure
-from conftest import Clock, HashEmbedder, budget, opened
+from conftest import LONG_RUN, Clock, HashEmbedder, budget, opened
 from forks import Mother
 from perdure.records.errors import PerdureError
 from perdure.verbs.declaration import VERBS
@@ -38,13 +38,15 @@ sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 import conftest, perdure.knowledge.extension
 """
 KILLED = """
-import os, pickle, sys, warnings
+import os, pickle, resource, sys, warnings
 from conftest import Clock, HashEmbedder, opened
 from perdure.records.errors import PerdureError
 
 warnings.simplefilter("ignore")
-path, policy, now, name, arguments = pickle.loads(bytes.fromhex(sys.argv[1]))
+path, policy, now, name, arguments, room = pickle.loads(bytes.fromhex(sys.argv[1]))
 memory = opened(path, policy, Clock(now), HashEmbedder())
+if room is not None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
 os.write(1, b"ready\\n")
 try:
     result = getattr(memory, name)(**arguments)
@@ -57,7 +59,7 @@ sys.stdin.readline()
 DAY = timedelta(days=1)
 SEEDED = "PERDURE_RANDOM_CALLS" in os.environ
 EXAMPLES = int(os.environ.get("PERDURE_RANDOM_CALLS", budget(5, 24)))
-"""How many sequences of calls; where the variable says how many, they are new ones each time."""
+"""How many sequences of calls; they are new ones each time in `make weekly`, and where the variable says how many."""
 TAKES_AWAY = {"undo", "erase", "repair"}
 """The verbs after which a memory may be gone for good."""
 WRITING = sorted(name for name, verb in VERBS.items() if not verb.reads)
@@ -292,27 +294,52 @@ class RandomCalls(RuleBasedStateMachine):
     def killed(self, data, name, milliseconds):
         """Another process makes a call and is killed meanwhile."""
         self.clock.passes(seconds=1)
-        arguments = self.chosen(data, name)
-        try:
-            call = pickle.dumps((self.path, POLICY, self.clock.now, VERBS[name].method.__name__, arguments))
-        except (pickle.PicklingError, AttributeError, TypeError):
-            return  # a hostile argument that no process can be sent
-        note(f"{name}({arguments!r}), killed after {milliseconds} ms")
         before = self.state()
-        self.mother.bear(call.hex())
+        if (arguments := self.begun_elsewhere(data, name)) is None:
+            return
+        note(f"{name}({arguments!r}), killed after {milliseconds} ms")
         if self.mother.hear("") == "ready":
             time.sleep(milliseconds / 1000)
         told = [line for line in self.mother.kill() if line != "ready"]
+        self.look_after(name, before, told)
+        self.reached[name, "finished" if told else "killed"] += 1
+
+    @rule(data=st.data(), name=st.sampled_from(WRITING), room=st.sampled_from([0, 20_000, 200_000, 600_000]))
+    def no_room(self, data, name, room):
+        """Another process makes a call, and no file can grow beyond some bytes."""
+        self.clock.passes(seconds=1)
+        before = self.state()
+        if self.copies is None or (arguments := self.begun_elsewhere(data, name, room)) is None:
+            return
+        note(f"{name}({arguments!r}) with files of {room} bytes at most")
+        assert self.mother.hear("") == "ready"
+        told = [self.mother.hear("")]
+        assert told[0].startswith(("done", "refused")), f"{name} found no room and ended so: {told}"
+        self.mother.kill()
+        self.look_after(name, before, told)
+        self.reached[name, "no room" if told == ["refused"] else "room"] += 1
+
+    def begun_elsewhere(self, data, name, room=None):
+        """Have another process make a call; return its arguments, or None where they cannot be sent."""
+        arguments = self.chosen(data, name)
+        try:
+            call = pickle.dumps((self.path, POLICY, self.clock.now, VERBS[name].method.__name__, arguments, room))
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return None
+        self.mother.bear(call.hex())
+        return arguments
+
+    def look_after(self, name, before, told):
+        """Look at what the call of another process left."""
         after = self.state()
         if name not in TAKES_AWAY:
-            assert before.keys() <= after.keys(), f"{name} was killed and lost a memory"
+            assert before.keys() <= after.keys(), f"{name} was ended and lost a memory"
         if told and (stored := told[0].removeprefix("done ")) and name == "remember" and told[0] != "refused":
             assert self.memory.get(stored) is not None, "what was acknowledged is lost"
         if told == ["refused"]:
             assert after == before, f"{name} was refused and changed something"
         assert self.memory.check() == []
         self.erased |= name == "erase"
-        self.reached[name, "finished" if told else "killed"] += 1
 
     def teardown(self):
         if hasattr(self, "memory"):
@@ -336,7 +363,7 @@ def test_random_calls_of_every_verb(store, elsewhere, tmp_path):
                 max_examples=EXAMPLES if store == "sqlite" else max(1, EXAMPLES // 4),
                 stateful_step_count=40,
                 deadline=None,
-                derandomize=not SEEDED,
+                derandomize=not (SEEDED or LONG_RUN),
                 suppress_health_check=list(HealthCheck),
             ),
         )

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import HashEmbedder
+from conftest import HashEmbedder, bare_fact, on_a_file
 
 NOTES = (
     "The staging database is PostgreSQL 16 on port 5433.",
@@ -179,3 +179,17 @@ def test_another_spelling_a_time_or_a_question_word_is_no_absent_name(opening, q
     answer = memory.recall(question, touch=False)
     assert answer.hits
     assert answer.note == note
+
+
+@on_a_file
+@pytest.mark.parametrize(("said", "first"), [("Friday", "fact"), ("Monday", "episode")])
+def test_a_fact_comes_before_the_message_that_repeats_it_and_not_before_one_with_another_value(opening, said, first):
+    memory = opening()
+    told = (
+        f"In the planning meeting with the haulier we noted {said} as the preferred delivery day of the week for Anna."
+    )
+    memory.ingest([{"role": "assistant", "content": told}], session="s")
+    bare_fact(memory, "Anna: preferred delivery day of the week: Friday")
+    question = "What did we note in the planning meeting with the haulier as the preferred delivery day for Anna?"
+    hits = memory.recall(question).hits
+    assert [hit.memory.kind.value for hit in hits] == sorted(["fact", "episode"], reverse=first == "fact")
