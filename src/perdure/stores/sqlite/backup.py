@@ -317,7 +317,7 @@ def _set_aside(target: Path) -> Path | None:
         return None
     if "" in suffixes:
         _fold_wal_or_refuse(target)
-    new_path = _free_name(target)
+    new_path = free_name(target, _KEPT_NAME)
     for end in suffixes:
         with suppress(FileNotFoundError):  # folded into the file just now
             _link_or_rename(Path(f"{target}{end}"), Path(f"{new_path}{end}"), keep=end == "")
@@ -347,10 +347,10 @@ def _fold_wal_or_refuse(target: Path) -> None:
         # Any other error: the store is damaged, which may be why a backup is wanted. It is kept as it is.
 
 
-def _free_name(target: Path) -> Path:
+def free_name(target: Path, kept: str) -> Path:
     """Return the first name for a store that is set aside under which nothing lies yet."""
     for number in count(1):
-        name = target.with_name(f"{target.name}.{_KEPT_NAME}" + (f"-{number}" if number > 1 else ""))
+        name = target.with_name(f"{target.name}.{kept}" + (f"-{number}" if number > 1 else ""))
         if not any(Path(f"{name}{end}").exists() for end in ("", *_SIDE_FILES)):
             break
     return name
