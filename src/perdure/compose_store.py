@@ -21,6 +21,7 @@ from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import Lines
 from perdure.records.deadline import within
 from perdure.records.errors import REPAIR, ConflictError, CopyDiffers, InvalidInput, StoreDamaged, StoreError
+from perdure.records.growing_file import share
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import Moved
@@ -49,7 +50,11 @@ def store_of(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], 
         return store
     from perdure.stores.sqlite.store import SqliteStore  # noqa: PLC0415  # only where it is used
 
-    return SqliteStore(file_of(url), log_entries=policy.recall.log_entries, create=create)
+    file = file_of(url)
+    opened = SqliteStore(file, log_entries=policy.recall.log_entries, create=create)
+    if policy.upkeep.file_permissions == "group":
+        share(*(Path(file + end) for end in ("", "-wal", "-shm")))
+    return opened
 
 
 def is_server(url: str) -> bool:

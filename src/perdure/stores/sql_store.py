@@ -289,7 +289,7 @@ class SqlStore(ABC):
         key = _UNFINISHED + self.prefix
         self._admin(lambda s: s.run("set_meta", key=key, value=work) if work else s.run("clear_meta", key=key))
 
-    # --- damage
+    # --- damage, and the journal
 
     def repairs(self, namespace: str, ids: Sequence[str], operation: str, sources: RepairSources) -> list[Change]:
         return self._read(namespace, lambda s: row_repairs(s, namespace, ids, operation, sources))
@@ -300,8 +300,6 @@ class SqlStore(ABC):
     def restore_operation(self, namespace: str, number: int, row: Line, lines: Sequence[Line]) -> None:
         work = partial(put_operation, number=number, row=row, lines=lines, deletes=self.deletes_lines)
         self._rewrite_journal(namespace, work)
-
-    # --- the journal
 
     @abstractmethod
     def _rewrite_journal(self, namespace: str, work: Callable[[Session], T]) -> T:

@@ -86,7 +86,7 @@ def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: b
         _check_identity(source, name)
     with _new_file(target) as growing:
         copied = _copy_moment(source, name or "The store", growing, target)
-        _copy_permissions(growing, like)
+        copy_permissions(growing, like)
         _check_target(target, overwrite=overwrite, stale=False)
         growing.replace(target)
     return copied
@@ -150,7 +150,7 @@ def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Co
     with _new_file(target) as growing:
         with _open_as_is(source, apsw.SQLITE_OPEN_READONLY) as connection:
             copied = _copy_moment(connection, str(source), growing, target)
-        _copy_permissions(growing, target if target.exists() else source)
+        copy_permissions(growing, target if target.exists() else source)
         _check_target(target, overwrite=overwrite, stale=True)
         kept = _set_aside(target)
         growing.replace(target)
@@ -356,7 +356,7 @@ def free_name(target: Path, kept: str) -> Path:
     return name
 
 
-def _copy_permissions(path: Path, like: Path | None) -> None:
+def copy_permissions(path: Path, like: Path | None) -> None:
     """Let those read a copy who may read what it stands for."""
     if like is not None:
         path.chmod(stat.S_IMODE(like.stat().st_mode))

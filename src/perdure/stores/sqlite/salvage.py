@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import apsw
 
-from perdure.stores.sqlite.backup import copy_as_it_is, free_name
+from perdure.stores.sqlite.backup import copy_as_it_is, copy_permissions, free_name
 from perdure.stores.sqlite.connection import APPLICATION_ID, fetch_all, transaction
 from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.statements import migrations, registry
@@ -52,6 +52,7 @@ def write_anew(connection: apsw.Connection) -> None:
             with closing(new), connection.backup("main", new, "main") as going:
                 going.step(0)  # takes the lock: nothing is written between reading and replacing
                 copy_as_it_is(path, kept)
+                copy_permissions(kept, path)
                 with transaction(new):
                     _fill(new, roots, kept)
                 while not going.done:
