@@ -70,6 +70,8 @@ def is_damaged(connection: apsw.Connection) -> bool:
         return bool(connection.execute("PRAGMA integrity_check(1)").get != "ok")
     except apsw.CorruptError:
         return True
+    except apsw.SQLError:  # a part of the index of words is missing, which is made anew
+        return False
 
 
 def _is_document(data: Any) -> bool:
