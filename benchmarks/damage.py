@@ -2,7 +2,7 @@
 
 For each damage: whether a whole check names a fault (or the store refuses to open), whether anything that can be read
 differs, and whether an error came out of a verb that is none of Perdure's. Usage: damage.py [--server] [count] [seed].
-With --repair it also says how many harmful damages of a file a repair from a backup takes back, and how many it names.
+With --repair it also says how many harmful damages a repair takes back, alone and from a backup, and what it leaves.
 With --server a PostgreSQL server of our own is damaged by its superuser: values, rows, indexes, triggers, policies.
 """
 
@@ -16,10 +16,11 @@ import tempfile
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,8 @@ class Seen:
     found: bool = False  # whether a whole check named a fault, or the store refused to open
     harmful: bool = True  # whether what can be read differs from what was stored
     crash: str = ""  # an error that is none of Perdure's; empty for none
-    repair: str = ""  # what came of a repair from a backup; empty where none was tried
+    alone: str = ""  # what came of a repair; empty where none was tried
+    repair: str = ""  # what came of a repair from a backup
 
 
 def fill(path: Path) -> None:
@@ -124,34 +126,46 @@ def _every(memory: perdure.Memory) -> list[perdure.MemoryItem]:
 
 
 def damages(original: Path, folder: Path, count: int, seed: int, safe: Path | None = None) -> Iterator[Seen]:
-    """Damage copies of a file, each in one place, and yield what came of it; of ``safe``, a backup, it is repaired."""
+    """Damage copies of a file, each in one place, and yield what came of it, with ``safe``, a backup, also repaired."""
     chance = random.Random(seed)  # a seed repeats a run
     truth, _ = answers(original)
+    kept, path = folder / "kept.db", folder / "damaged.db"
     for number in range(count):
-        path = folder / "damaged.db"
-        for ending in ("", "-wal", "-shm"):
-            Path(f"{path}{ending}").unlink(missing_ok=True)
-        shutil.copyfile(original, path)
+        shutil.copyfile(original, kept)
         kind = KINDS[number % len(KINDS)]
-        where = _row(path, chance) if kind == "row" else _bytes(path, kind, chance)
-        seen = _seen(path, kind, where, truth)
-        is_repaired = safe is not None and seen.harmful and seen.found
-        yield replace(seen, repair=_repaired(path, safe, truth)) if is_repaired else seen
+        where = _row(kept, chance) if kind == "row" else _bytes(kept, kind, chance)
+
+        def fresh() -> Path:
+            for beside in folder.glob("damaged.db*"):
+                beside.unlink()
+            shutil.copyfile(kept, path)
+            return path
+
+        yield _with_repairs(_seen(fresh(), kind, where, truth), fresh, safe, truth)
 
 
-def _repaired(path: Path, safe: Path | None, truth: Any) -> str:
+def _with_repairs(seen: Seen, fresh: Callable[[], Path | str], safe: Path | None, truth: Any) -> Seen:
+    """Return what was seen with what comes of repairs, each of the damaged store as it was."""
+    if safe is None or not (seen.harmful and seen.found):
+        return seen
+    return replace(seen, alone=_repaired(fresh(), None, truth), repair=_repaired(fresh(), safe, truth))
+
+
+def _repaired(path: Path | str, safe: Path | None, truth: Any) -> str:
     """Return "whole" where a repair makes a store what it was, "named" where it says what is left, else what it is."""
     try:
         with open_store(path) as memory:
-            left = memory.repair(source=str(safe), dry_run=False).left
+            left = memory.repair(source=None if safe is None else str(safe), dry_run=False).left
         got: Any = answers(path)[0]
-    except PerdureError:
-        return "named"
+    except PerdureError as error:
+        return f"refused: {error}"
     except Exception as error:  # noqa: BLE001  # whatever comes out of a door
         return repr(error)[:200]
     # Hits are not compared: a row that is stored anew comes after those that are as likely. A repair is an operation.
     is_whole = (got[0], got[2]) == (truth[0], truth[2]) and set(truth[3]) <= set(got[3])
-    return "named" if left else "whole" if is_whole else "something is wrong that is not named"
+    if left:
+        return f"named: {' '.join(left)[:200]}"
+    return "whole" if is_whole else "something is wrong that is not named"
 
 
 def _bytes(path: Path, kind: str, chance: random.Random) -> str:
@@ -205,7 +219,7 @@ SERVER_TABLES = (*TABLES[:-1], "posting", "embedding")
 _HIDDEN = ("held", "changed", "short_id")
 
 
-def server_damages(count: int, seed: int) -> Iterator[Seen]:
+def server_damages(count: int, seed: int, safe: Path | None = None) -> Iterator[Seen]:
     """Damage copies of a database, each in one place, as its superuser may, and yield what came of it."""
     import psycopg  # noqa: PLC0415  # an extra
 
@@ -221,13 +235,23 @@ def server_damages(count: int, seed: int) -> Iterator[Seen]:
             migrate(server.dsn("origin"))
             fill_store(server.dsn("origin"))
             truth, _ = answers(server.dsn("origin"))
+            if safe is not None:
+                backup(server.dsn("origin"), safe)
+
+            def copied(source: str, target: str) -> str:
+                operator.execute(f"DROP DATABASE IF EXISTS {target} WITH (FORCE)".encode())
+                operator.execute(
+                    f"CREATE DATABASE {target} OWNER perdure TEMPLATE {source} STRATEGY file_copy".encode()
+                )
+                return server.dsn(target)
+
             for number in range(count):
-                operator.execute("CREATE DATABASE damaged OWNER perdure TEMPLATE origin STRATEGY file_copy")
                 kind = SERVER_KINDS[number % len(SERVER_KINDS)]
-                with psycopg.connect(server.dsn("damaged", SUPERUSER), autocommit=True) as connection:
+                copied("origin", "kept")
+                with psycopg.connect(server.dsn("kept", SUPERUSER), autocommit=True) as connection:
                     where = _server_damage(connection, kind, chance)
-                yield _seen(server.dsn("damaged"), kind, where, truth)
-                operator.execute("DROP DATABASE damaged WITH (FORCE)")
+                fresh = partial(copied, "kept", "damaged")
+                yield _with_repairs(_seen(fresh(), kind, where, truth), fresh, safe, truth)
     finally:
         server.stop()
 
@@ -348,14 +372,16 @@ def _seen(path: Path | str, kind: str, where: str, truth: object) -> Seen:
 
 def main(count: int = 1000, seed: int = 1, *, server: bool = False, repair: bool = False) -> None:
     """Print a table."""
-    if server:
-        show("database", SERVER_KINDS, list(server_damages(count, seed)), seed)
-        return
     memory = Path("/dev/shm")  # noqa: S108  # short-lived files
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
+        safe = Path(name) / "safe.db" if repair else None
+        if server:
+            show("database", SERVER_KINDS, list(server_damages(count, seed, safe)), seed)
+            return
         original = Path(name) / "agent.db"
         fill(original)
-        safe = backup(original, Path(name) / "safe.db").path if repair else None
+        if safe is not None:
+            backup(original, safe)
         seen = list(damages(original, Path(name), count, seed, safe))
     show("file", KINDS, seen, seed)
 
@@ -370,11 +396,15 @@ def show(what: str, kinds: tuple[str, ...], seen: list[Seen], seed: int) -> None
         found = [sum(s.found for s in some) for some in (harmful, harmless)]
         crashes = sum(bool(s.crash) for s in those)
         print(f"{kind:8} {len(harmful):8} {found[0]:14} {len(harmless):9} {found[1]:14} {crashes:8}")
-        if repairs := Counter(s.repair for s in those if s.repair):
-            print(f"  repaired: {', '.join(f'{what} {number}' for what, number in repairs.items())}")
+        for how, outcomes in (("alone", [s.alone for s in those]), ("from a backup", [s.repair for s in those])):
+            if repairs := Counter(text.split(":")[0] for text in outcomes if text):
+                print(f"  repaired {how}: {', '.join(f'{what} {number}' for what, number in repairs.items())}")
     for s in seen:
         if s.crash or (s.harmful and not s.found):
             print(f"  missed: {s}")
+        for how, text in (("alone", s.alone), ("from a backup", s.repair)):
+            if text not in ("", "whole"):
+                print(f"  left {how}: {s.kind}, {s.where}: {text}")
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
         folder = f"{file}.backups"
     from perdure.stores.backups import BackupFolder  # noqa: PLC0415  # only where it is used
 
-    return BackupFolder(Path(folder), policy.upkeep.backups_kept)
+    return BackupFolder(Path(folder), policy.upkeep.backups_kept, shared=policy.upkeep.file_permissions == "group")
 
 
 def _clock(clock: Any) -> Callable[[], Instant]:

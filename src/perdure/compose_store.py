@@ -21,6 +21,7 @@ from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import Lines
 from perdure.records.deadline import within
 from perdure.records.errors import REPAIR, ConflictError, CopyDiffers, InvalidInput, StoreDamaged, StoreError
+from perdure.records.growing_file import growing_path, share
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import Moved
@@ -49,7 +50,11 @@ def store_of(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], 
         return store
     from perdure.stores.sqlite.store import SqliteStore  # noqa: PLC0415  # only where it is used
 
-    return SqliteStore(file_of(url), log_entries=policy.recall.log_entries, create=create)
+    file = file_of(url)
+    opened = SqliteStore(file, log_entries=policy.recall.log_entries, create=create)
+    if policy.upkeep.file_permissions == "group":
+        share(*(Path(file + end) for end in ("", "-wal", "-shm")))
+    return opened
 
 
 def is_server(url: str) -> bool:
@@ -165,6 +170,30 @@ def store_at(url: str | os.PathLike[str], *, existing: bool = False) -> Iterator
 
 
 @contextmanager
+def _target_at(url: str | os.PathLike[str], work: str) -> Iterator[Store]:
+    """Open a store that is filled. A new file gets its name when it says that it is unfinished: until then it is none.
+
+    Whoever ends in between leaves a file under a name of its own.
+    """
+    if not (isinstance(url, str) and is_server(url)) and _is_new(path := Path(file_of(url))):
+        growing = growing_path(path)
+        try:
+            with store_at(growing) as new:
+                new.mark_unfinished(work)
+            growing.rename(path)
+        finally:
+            for end in ("", "-wal", "-shm"):
+                Path(f"{growing}{end}").unlink(missing_ok=True)
+    with store_at(url) as target:
+        yield target
+
+
+def _is_new(path: Path) -> bool:
+    """Whether a file can be made under a name; where it cannot, opening it says why."""
+    return str(path) != ":memory:" and path.parent.is_dir() and not (path.exists() or path.is_symlink())
+
+
+@contextmanager
 def copy_of(url: str | os.PathLike[str]) -> Iterator[Store]:
     """Open a store that is only read, as it is: of a file a temporary copy, so that an older one is not migrated.
 
@@ -210,7 +239,7 @@ def copy(
         policy: Says which secrets are replaced on the way, if any; None copies everything as it is.
         progress: Told (done, total).
     """
-    with store_at(source, existing=True) as reads, store_at(target) as writes:
+    with store_at(source, existing=True) as reads, _target_at(target, "copy") as writes:
         if policy is not None and policy.knowledge.redact:
             lines = partial(moving.export_lines, reads, namespace=namespace)
             options: dict[str, Any] = {"namespace": namespace, "policy": policy, "limits": policy}
@@ -242,7 +271,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     options["restoring"] = restoring
     options |= {"policy": policy if redact else None, "limits": policy, "now": now}
     return import_export.import_lines(
-        lines, lambda: store_at(url() if callable(url) else url), scratch_store, **options
+        lines, lambda: _target_at(url() if callable(url) else url, "import"), scratch_store, **options
     )
 
 

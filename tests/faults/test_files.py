@@ -13,6 +13,7 @@ import pytest
 import perdure
 from conftest import ENV, WORDS_ONLY
 from perdure.records.errors import PerdureError, PolicyError, StoreUnavailable
+from perdure.records.plan import Change, Plan, Target
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links of POSIX")
 
@@ -135,6 +136,45 @@ def test_what_is_written_is_its_owners_alone_and_leaves_nothing_beside_it(folder
         assert permissions(folder / name) == 0o600, name
     assert gzip.decompress((folder / "out.jsonl.gz").read_bytes())
     assert [p.name for p in folder.iterdir() if ".part" in p.name] == []
+
+
+def test_a_store_of_a_group_is_the_groups_with_all_that_is_made_of_it_whatever_the_umask(folder):
+    (folder / "group.toml").write_text('[upkeep]\nfile_permissions = "group"\n[embedder]\nmodel = "none"\n')
+    before = os.umask(0o077)
+    try:
+        with perdure.open(folder / "agent.db", folder / "group.toml") as memory:
+            noon = memory.remember("Lunch is at noon.")
+            state, operation = memory.get(noon.id), memory.history(noon.id)[-1].operation_id
+            before_and_after = {"tier": state.tier, "op": operation}, {"tier": "vault", "op": "v"}
+            change = Change(Target.MEMORY, noon.id, *before_and_after, "test")
+            memory.apply(Plan("v", "test", "default", 0, (change,), memory.policy.version))
+            assert {p.name: permissions(p) for p in folder.glob("agent.db*")} == dict.fromkeys(
+                ("agent.db", "agent.db-wal", "agent.db-shm"), 0o660
+            )
+            memory.upkeep("worker", eager=True)
+        given = ("--policy", str(folder / "group.toml"))
+        for words in (
+            ("export", "out.jsonl"),
+            ("plan", "fit", "--tokens", "1", "-o", "plan.json"),
+            ("backup", "safe.db"),
+            ("remember", "Another process writes."),
+        ):
+            done = cli(folder, *words, *given)
+            assert done.returncode == 0, done.stderr
+        assert cli(folder, "--store", str(folder / "new.db"), "remember", "A new store.", *given).returncode == 0
+    finally:
+        os.umask(before)
+    for name in ("agent.db", "out.jsonl", "plan.json", "safe.db", "new.db"):
+        assert permissions(folder / name) == 0o660, name
+    kept = list((folder / "agent.db.backups").glob("vault-*"))
+    assert [permissions(path) for path in (folder / "agent.db.backups", *kept)] == [0o770, 0o660]
+
+
+def test_a_folders_policy_shares_no_file_before_it_is_trusted(folder):
+    (folder / "perdure.toml").write_text('[upkeep]\nfile_permissions = "group"\n')
+    done = cli(folder, "remember", "Nobody else may read this.")
+    assert "upkeep.file_permissions" in done.stderr
+    assert permissions(folder / "agent.db") == 0o600
 
 
 @pytest.mark.parametrize("words", [("export", "out.jsonl"), ("backup", "out.jsonl")])

@@ -145,7 +145,10 @@ def test_what_sends_reads_writes_or_protects_is_protected():
         *(f"alerts.{k}" for k in ("webhook", "webhook_secret_variable", "webhook_seconds")),
         *("digest.file", "digest.namespace"),
         *(f"limits.namespace_{k}" for k in ("memories", "tokens", "bytes")),
-        *(f"upkeep.{k}" for k in ("background", "backup_days", "backup_folder", "erase_archived_days")),
+        *(
+            f"upkeep.{k}"
+            for k in ("background", "backup_days", "backup_folder", "file_permissions", "erase_archived_days")
+        ),
     }
 
 

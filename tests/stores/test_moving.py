@@ -785,6 +785,38 @@ def test_a_target_is_no_store_either_while_its_source_is_looked_at(origins, tmp_
         opened(target)
 
 
+KILLED_MAKING = """
+import os, signal, sys
+import perdure.stores.sqlite.connection as connection
+from perdure.stores.sql_store import SqlStore
+
+def pulled(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+what, *words = sys.argv[1:]
+if what == "marked":
+    SqlStore.mark_unfinished = pulled
+else:
+    connection._migrate = pulled
+from perdure.interfaces.entry import main
+sys.argv[1:] = words
+main()
+"""
+
+
+@pytest.mark.parametrize("when", ["made", "marked"])
+@pytest.mark.parametrize("work", ["copy", "import"])
+def test_a_copy_that_is_killed_while_its_file_is_made_leaves_no_store(origins, tmp_path, work, when):
+    source, target = origins("sqlite")[0], tmp_path / "new.db"
+    words = ["copy", source, str(target)]
+    if work == "import":
+        words = ["--store", str(target), "import", export_to(source, tmp_path / "all.jsonl")]
+    child = forked_python(KILLED_MAKING, when, *words)
+    child.communicate()
+    assert child.returncode == -signal.SIGKILL
+    assert not target.exists()
+
+
 def test_a_target_whose_source_was_refused_is_as_it_was(origins, tmp_path):
     """Nothing was written, so nothing has to be finished."""
     source, target = origins("sqlite")[0], tmp_path / "new.db"

@@ -29,6 +29,7 @@ from perdure.records.instant import Instant
 from perdure.records.plan import Plan
 from perdure.records.report import Operation
 from perdure.records.store_rows import Lease, Purged, StoreSize, TransactionView, UpkeepState, Waiting
+from perdure.records.transfer import Line
 from perdure.records.vector import Space
 
 _UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only", "unwritable", "health", "clock")
@@ -192,6 +193,10 @@ class ConfinedStore(_Confined):
     def prepare_space(self, space: Space, *, to_search: bool = False) -> None:
         self._check_whole("change the vectors of the whole store")
         self._inner.prepare_space(space, to_search=to_search)
+
+    def restore_operation(self, namespace: str, number: int, row: Line, lines: Sequence[Line]) -> None:
+        self._check_whole("rewrite the journal")
+        self._inner.restore_operation(namespace, number, row, lines)
 
     def rebuild(self, *, keep_texts: bool) -> None:
         if self._grant.is_token:  # what is made from rows changes none

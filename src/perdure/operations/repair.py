@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from perdure.operations.documents import all_documents
+from perdure.operations.lost_operations import kept_operations
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Store
 from perdure.records.damage import CONFIRMED, LOST, REMOVED, WHOLE, Fault, RepairSources
@@ -20,8 +21,12 @@ from perdure.records.store_results import RepairResult
 
 REPAIR: Final = "repair"
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
-_DERIVED: Final = {"rule", "schema", "words", "codes", "space", "recall", "unreadable"}
+_DERIVED: Final = {"file", "rule", "schema", "words", "codes", "space", "recall", "unreadable"}
 _REBUILT: Final = "Search indexes and counts are made again from the rows; triggers that are not Perdure's are dropped."
+_WRITTEN_ANEW: Final = (
+    "The file is written anew from what can be read of its pages; as it was, it stays beside it as NAME.before-repair. "
+    "Rows that cannot be read come from the journal and from a copy (--source)."
+)
 _LOST_LINES: Final = (("lines",), ("short_journals",), ("missing_operations",))
 _JOURNAL: Final = {"lines_without_operation", "short_journals", "missing_operations"}
 """Rules between the tables whose breach says that lines or operations were lost."""
@@ -62,12 +67,13 @@ def confirmed_losses(ctx: Context) -> int:
 
 def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, by: str | None, dry_run: bool) -> RepairResult:
     faults = ctx.store.check(WHOLE)
-    derived = any(_is_derived(fault) for fault in faults)
+    anew = _made_anew(faults)
     present = faults
     # First of all: a foreign trigger acts on repairs, a lost policy hides rows, and what is no JSON is in their way.
     if any(_is_derived(fault) or fault.part == "document" for fault in faults) and not dry_run:
         ctx.store.rebuild(keep_texts=True)  # lost memories are restored with them
         present = ctx.store.check(WHOLE)
+    kept, present = _restore_operations(ctx, copy, present, dry_run=dry_run)
     confirming = list(_confirmations(ctx, present, by)) if removes_lost else []
     if confirming and not dry_run:
         for plan in confirming:
@@ -80,14 +86,29 @@ def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, by: str | N
     if dry_run:
         repaired = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
         remaining = [f for f in present if not _is_derived(f) and (f.namespace, f.id) not in repaired]
-        return _result(faults, _repairs([*confirming, *plans], derived=derived), remaining, dry_run=True)
+        return _result(faults, (*kept, *_repairs([*confirming, *plans]), *anew), remaining, dry_run=True)
     plans = [*confirming, *(done for plan in plans for done in _apply(ctx, plan, sources))]
     remaining = ctx.store.check(WHOLE) if faults else []
     if any(_is_derived(fault) for fault in remaining):
         ctx.store.rebuild(keep_texts=any(_may_need_texts(fault) for fault in remaining))
         remaining = ctx.store.check(WHOLE)
-    repairs = _repairs(plans, derived=derived)
-    return _result(faults, repairs, remaining, tuple(plan.id for plan in plans))
+    return _result(faults, (*kept, *_repairs(plans), *anew), remaining, tuple(plan.id for plan in plans))
+
+
+def _restore_operations(
+    ctx: Context, copy: Store | None, faults: list[Fault], *, dry_run: bool
+) -> tuple[list[str], list[Fault]]:
+    """Bring lost and altered operations back from a copy; return what is said of it, and the faults that are left."""
+    if copy is None or not any(_is_of_journal(fault) for fault in faults):
+        return [], faults
+    kept = kept_operations(ctx.store, copy, faults)
+    texts = [str(one) for one in kept]
+    if dry_run:
+        restored = {one.row["id"] for one in kept}
+        return texts, [fault for fault in faults if fault.part != "operation" or fault.id not in restored]
+    for one in kept:
+        ctx.store.restore_operation(one.namespace, one.number, one.row, one.lines)
+    return texts, ctx.store.check(WHOLE) if kept else faults
 
 
 def _result(
@@ -140,9 +161,20 @@ def _kind(value: Any) -> type:
     return float if type(value) is int else type(value)
 
 
-def _repairs(plans: Sequence[Plan], *, derived: bool) -> tuple[str, ...]:
-    """Return what some plans repair, one sentence for each memory, and what is made again beside them."""
-    return (*(text for plan in plans for text in _describe_repairs(plan)), *([_REBUILT] if derived else ()))
+def _repairs(plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Return what some plans repair, one sentence for each memory."""
+    return tuple(text for plan in plans for text in _describe_repairs(plan))
+
+
+def _made_anew(faults: Sequence[Fault]) -> list[str]:
+    """Return what is said of what is made again beside the rows."""
+    found = [_WRITTEN_ANEW] if any(fault.part == "file" for fault in faults) else []
+    return [*found, *([_REBUILT] if any(_is_derived(fault) for fault in faults) else [])]
+
+
+def _is_of_journal(fault: Fault) -> bool:
+    """Return whether a fault is of an operation or of its lines."""
+    return fault.part == "operation" or bool(_JOURNAL.intersection(fault.columns))
 
 
 def _has_lost_lines(faults: Sequence[Fault]) -> bool:

@@ -16,6 +16,7 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.store_rows import (
     ImportanceRow,
+    JournalOrder,
     Lease,
     Neighbours,
     Purged,
@@ -313,14 +314,13 @@ class Store(Protocol):
         """Say that a copy or import has begun, or with an empty text that it has ended."""
 
     def repairs(self, namespace: str, ids: Sequence[str], operation: str, sources: RepairSources) -> list[Change]:
-        """Return the changes that make memories what the journal says.
+        """Return the changes, for ``operation`` to write, that make what a check found wrong what the journal says."""
 
-        Args:
-            namespace: Where they are.
-            ids: Memories, or other things with documents, that a check found wrong.
-            operation: The id of the operation that will write the changes.
-            sources: What it goes by besides the journal.
-        """
+    def journal_order(self, namespace: str) -> JournalOrder:
+        """Return the operations of a namespace by number, and those that are not there and that lines name."""
+
+    def restore_operation(self, namespace: str, number: int, row: Line, lines: Sequence[Line]) -> None:
+        """Put an operation and its lines, as ``transfer`` reads them, in the place of what is damaged of them."""
 
     def rebuild(self, *, keep_texts: bool) -> None:
         """Rebuild what is derived from rows: search indexes, counts; drop triggers that are not ours.

@@ -18,6 +18,7 @@ from perdure.records.errors import (
     InvalidInput,
     NodeUnavailable,
     NotFound,
+    PerdureError,
     SpaceMismatch,
     StoreDamaged,
     StoreError,
@@ -119,8 +120,8 @@ def filling(target: Store, work: str) -> Iterator[None]:
     target.mark_unfinished(work)
     try:
         yield
-    except BaseException:
-        if not before and not target.namespaces():  # refused before anything was written
+    except PerdureError:
+        if not target.namespaces():  # refused before anything was written
             target.mark_unfinished("")
         raise
     target.mark_unfinished("")

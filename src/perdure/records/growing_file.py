@@ -1,4 +1,4 @@
-"""Names under which files grow until they are complete, and what killed processes left under such names."""
+"""Names under which files grow until they are complete, what killed processes left, and who may open them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,24 @@ from typing import Final
 
 _STALE: Final = 24 * 60 * 60
 """Seconds without a write, up to the last change of the folder, after which nobody can be at work on a file."""
+
+
+_GROUP: Final = stat.S_IRGRP | stat.S_IWGRP
+
+
+def is_shared(path: Path) -> bool:
+    """Whether a store's file is its group's to read and write: so is what is made of it."""
+    with suppress(OSError):
+        return path.stat().st_mode & _GROUP == _GROUP
+    return False
+
+
+def share(*paths: Path) -> None:
+    """Let the group of files or folders do what their owner may, whatever the process takes from what it makes."""
+    for path in paths:
+        with suppress(OSError):  # it is not there, or another's, who has shared it
+            mode = stat.S_IMODE(path.stat().st_mode)
+            path.chmod(mode | (mode & stat.S_IRWXU) >> 3)
 
 
 def growing_path(path: Path, family: str | None = None) -> Path:

@@ -277,7 +277,8 @@ def _version(policy: Policy) -> str:
     if found := [version for known, version in _versions if known is policy]:
         return found[0]
     values = policy.to_dict()
-    del values["limits"]["call_seconds"]  # a caller's patience decides nothing about what is stored
+    # A caller's patience, and who may open the file, decide nothing about what is stored.
+    del values["limits"]["call_seconds"], values["upkeep"]["file_permissions"]
     life = {name: values.pop(name) for name in LIFE}
     parts = ((life, 6), (values, 3))
     version = ".".join(blake2b(repr(part).encode(), digest_size=size).hexdigest() for part, size in parts)

@@ -215,6 +215,11 @@ class UpkeepPolicy:
     backup_folder: str = protected_key(
         "", "Folder for backups; if empty, the folder of the store's file.", path="folder"
     )
+    file_permissions: str = protected_key(
+        "owner",
+        "Who may read and write the store's file and the files made of it: its owner, or its group as well.",
+        choices=("owner", "group"),
+    )
     jitter: float = store_key(0.1, "Share of an interval by which the start of runs varies.", 0, 0.5)
     retry_minutes: float = store_key(5.0, "Minutes until a failed run is repeated.", 0.1, 1440)
     check_days: int = store_key(

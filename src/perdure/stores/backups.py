@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from perdure.records.errors import DiskFull, StoreError
-from perdure.records.growing_file import growing_path
+from perdure.records.growing_file import growing_path, share
 from perdure.records.instant import Instant, from_instant
 from perdure.records.transfer import Line
 from perdure.stores.erased_texts import Values, find_in_rows, passages
@@ -27,13 +27,13 @@ _encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).en
 
 
 class BackupFolder:
-    """A folder of backups, made on first use, for its owner alone.
+    """A folder of backups, made on first use, for its owner alone, or where it is ``shared`` for its group.
 
     Of each namespace the newest ``kept`` stay when a new one is whole; 0 for all.
     """
 
-    def __init__(self, folder: Path, kept: int = 0) -> None:
-        self.folder, self.kept = folder, kept
+    def __init__(self, folder: Path, kept: int = 0, *, shared: bool = False) -> None:
+        self.folder, self.kept, self.shared = folder, kept, shared
 
     def write(self, namespace: str, at: Instant, lines: Iterable[Line]) -> str:
         path = self.folder / f"{_file_name(namespace)}-{from_instant(at):%Y%m%dT%H%M%SZ}.jsonl"
@@ -79,19 +79,26 @@ class BackupFolder:
             found += [f"In the backup {path}: {sentence}" for _, sentence in sentences]
         return found
 
+    def _share(self, path: Path) -> None:
+        if self.shared:
+            share(path)
+
     def _paths(self, namespace: str) -> list[Path]:
         return sorted(self.folder.glob(f"{_file_name(namespace)}-*.jsonl"))
 
     def _replace(self, path: Path, lines: Iterable[Line]) -> None:
         growing = growing_path(path, r"vault-.*\.jsonl")
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not self.folder.is_dir():
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._share(self.folder)
             written = _write(growing, lines)
             if _read(growing) != written:
                 raise StoreError(
                     f"The backup {path} differs from what was written.",
                     remedy="Check the disk; the backup will be retried.",
                 )
+            self._share(growing)
             growing.replace(path)
         except OSError as error:
             raise DiskFull(

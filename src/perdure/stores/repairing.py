@@ -1,4 +1,4 @@
-"""Putting back what a check found: rows as the journal says they are, in every store. Nothing here writes."""
+"""Putting back what a check found: rows as the journal says they are, and the journal itself, in every store."""
 
 from __future__ import annotations
 
@@ -74,6 +74,22 @@ def row_repairs(
     removed = {change.id for change in changes if change.because == REMOVED}
     kept = {identity: known for identity, known in expected.items() if identity not in removed}
     return changes + _links(session, candidates, kept) + _documents(session, candidates, kept)
+
+
+def put_operation(
+    session: Session, *, number: int, row: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], deletes: bool
+) -> None:
+    """Put an operation and its lines in the place of what is there of them, inside the transaction that is open.
+
+    Where no line may be deleted, one that is too many stays.
+    """
+    for name in ("clear_lines", "clear_operation") if deletes else ("clear_operation",):
+        session.run(name, id=row["id"], number=number)
+    session.run("insert_operation", number=number, **row)
+    for line in lines:
+        session.run("put_line", **line)
+    if deletes:
+        session.run("clear_displaced_lines", id=row["id"])
 
 
 def _order(change: Change) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from perdure.records.damage import RepairSources
@@ -14,12 +15,22 @@ from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
-from perdure.records.store_rows import ImportanceRow, Lease, Neighbours, TrimmedPage, UpkeepState, Usage, Waiting
+from perdure.records.store_rows import (
+    ImportanceRow,
+    JournalOrder,
+    Lease,
+    Neighbours,
+    TrimmedPage,
+    UpkeepState,
+    Usage,
+    Waiting,
+)
+from perdure.records.transfer import Line
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.packing import unpacked
 from perdure.stores.reading import Pairs, SqlDocuments
-from perdure.stores.repairing import row_repairs
+from perdure.stores.repairing import put_operation, row_repairs
 from perdure.stores.rows import change_of, content_digests, entry_of, json_value, operation_of
 from perdure.stores.spaces import add_space, prepare_space
 from perdure.stores.statements import Session, filter_parts
@@ -36,6 +47,7 @@ class SqlStore(ABC):
 
     log_entries: int  # past recalls kept for each namespace; 0 keeps none
     prefix: str = ""  # of namespaces in the database; callers never see it
+    deletes_lines: bool = False  # of the journal; no policy of a server lets anybody
 
     @property
     def unreachable(self) -> tuple[str, ...]:
@@ -281,12 +293,17 @@ class SqlStore(ABC):
         key = _UNFINISHED + self.prefix
         self._admin(lambda s: s.run("set_meta", key=key, value=work) if work else s.run("clear_meta", key=key))
 
-    # --- damage
+    # --- damage, and the journal
 
     def repairs(self, namespace: str, ids: Sequence[str], operation: str, sources: RepairSources) -> list[Change]:
         return self._read(namespace, lambda s: row_repairs(s, namespace, ids, operation, sources))
 
-    # --- the journal
+    def journal_order(self, namespace: str) -> JournalOrder:
+        return JournalOrder(self._rows(namespace, "operations_in_order"), self._ids(namespace, "unnamed_operations"))
+
+    def restore_operation(self, namespace: str, number: int, row: Line, lines: Sequence[Line]) -> None:
+        work = partial(put_operation, number=number, row=row, lines=lines, deletes=self.deletes_lines)
+        self._rewrite_journal(namespace, work)
 
     @abstractmethod
     def _rewrite_journal(self, namespace: str, work: Callable[[Session], T]) -> T:

@@ -52,7 +52,7 @@ def _plan_command(declared: Verb) -> Callable[..., Exit]:
         arguments["namespace"] = call.namespace or declared.defaults.get("namespace", "default")
         with call.memory() as memory:
             plans: Sequence[Plan] = getattr(memory, declared.name)(**arguments).plans
-        plan_file.write(out, plans, force=force)
+        plan_file.write(out, plans, store=call.store, force=force)
         _show(call, plans, out)
         return Exit.OK
 

@@ -60,7 +60,7 @@ def export(
                 show(done, total)
 
         lines = _Exported(moving.export_lines(store, namespace=call.namespace, progress=count))
-        export_files.write_export(file, lines, force=force)
+        export_files.write_export(file, lines, store=call.store, force=force)
         if lines.lost:
             named = "; ".join(f"{place}: {', '.join(ids)}" for place, ids in lines.lost.items())
             warnings.warn(f"Left out, since their words are lost: {named}. {REPAIR}", DamageWarning, stacklevel=2)

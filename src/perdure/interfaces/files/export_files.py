@@ -27,12 +27,13 @@ _TRUNCATED_REMEDY: Final = "Export again, or import the complete part with --par
 _to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def write_export(path: str, lines: Iterable[Line], *, force: bool = False) -> None:
-    """Write an export; the file appears under its name only when it is whole, readable by its owner alone.
+def write_export(path: str, lines: Iterable[Line], *, store: str = "", force: bool = False) -> None:
+    """Write an export; the file appears under its name only when it is whole, and is whose the ``store`` is.
 
     Args:
         path: ``-`` for standard output; ``.parquet`` and ``.gz`` say how.
         lines: Head, rows, tail.
+        store: The file that they are of, if it is one.
         force: Overwrite an existing file.
     """
     if path == STDIO:
@@ -50,7 +51,7 @@ def write_export(path: str, lines: Iterable[Line], *, force: bool = False) -> No
         put: Callable[[Any, Iterable[Line]], None] = write_parquet
     else:
         put = _write_gzip if path.endswith(".gz") else _write_lines
-    with atomic_file(Path(path)) as out:
+    with atomic_file(Path(path), store) as out:
         put(out, lines)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from perdure.records.errors import DiskFull, InvalidInput
-from perdure.records.growing_file import growing_path
+from perdure.records.growing_file import growing_path, is_shared, share
 
 
 def open_named(path: str | Path) -> IO[bytes]:
@@ -50,8 +50,10 @@ def check_target(path: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[IO[bytes]]:
+def atomic_file(path: Path, store: str = "") -> Iterator[IO[bytes]]:
     """Open a file that gets its name, readable by its owner alone, when the block ends without an error.
+
+    Where it is made of a store whose file is its group's, it is its group's as well.
 
     A link that stands under the name is replaced, not followed, and nobody can prepare the file that grows.
 
@@ -64,6 +66,8 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
             yield out
             out.flush()
             os.fsync(out.fileno())
+        if store and is_shared(Path(store)):
+            share(growing)
         growing.replace(path)
     except OSError as error:
         raise DiskFull(f"{path} could not be written ({error.strerror}).", remedy="Check the folder.") from error

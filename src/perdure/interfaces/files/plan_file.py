@@ -20,8 +20,8 @@ _KEYS: Final = {"perdure_plan", "summary", "plans", "digest"}
 _REMEDY: Final = "Make it again, for example with `perdure plan sweep -o FILE`."
 
 
-def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
-    """Write plans to a file, which appears under its name only when it is whole, readable by its owner alone."""
+def write(path: str, plans: Sequence[Plan], *, store: str = "", force: bool = False) -> None:
+    """Write plans to a file, which appears under its name only when it is whole, and is whose the ``store`` is."""
     file = Path(path)
     check_target(file, force=force)
     documents = [plan.to_json() for plan in plans]
@@ -36,7 +36,7 @@ def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
         raise InvalidInput(
             f"The plan has {len(data):,} bytes; {LONGEST:,} are read again.", remedy="Plan one namespace at a time."
         )
-    with atomic_file(file) as out:
+    with atomic_file(file, store) as out:
         out.write(data)
 
 

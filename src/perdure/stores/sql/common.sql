@@ -305,6 +305,14 @@ SELECT number FROM operation WHERE namespace = :namespace ORDER BY number LIMIT 
 -- kind: routed
 SELECT number FROM operation WHERE namespace = :namespace AND id = :id;
 
+-- name: operations_in_order
+-- kind: routed
+SELECT number, id, operation FROM operation WHERE namespace = :namespace ORDER BY number;
+
+-- name: clear_operation
+-- kind: routed
+DELETE FROM operation WHERE namespace = :namespace AND (id = :id OR number = :number);
+
 -- name: renew_digest
 -- kind: routed
 UPDATE operation SET digest = :digest WHERE namespace = :namespace AND id = :id;

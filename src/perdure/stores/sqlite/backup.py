@@ -86,7 +86,7 @@ def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: b
         _check_identity(source, name)
     with _new_file(target) as growing:
         copied = _copy_moment(source, name or "The store", growing, target)
-        _copy_permissions(growing, like)
+        copy_permissions(growing, like)
         _check_target(target, overwrite=overwrite, stale=False)
         growing.replace(target)
     return copied
@@ -150,7 +150,7 @@ def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Co
     with _new_file(target) as growing:
         with _open_as_is(source, apsw.SQLITE_OPEN_READONLY) as connection:
             copied = _copy_moment(connection, str(source), growing, target)
-        _copy_permissions(growing, target if target.exists() else source)
+        copy_permissions(growing, target if target.exists() else source)
         _check_target(target, overwrite=overwrite, stale=True)
         kept = _set_aside(target)
         growing.replace(target)
@@ -317,7 +317,7 @@ def _set_aside(target: Path) -> Path | None:
         return None
     if "" in suffixes:
         _fold_wal_or_refuse(target)
-    new_path = _free_name(target)
+    new_path = free_name(target, _KEPT_NAME)
     for end in suffixes:
         with suppress(FileNotFoundError):  # folded into the file just now
             _link_or_rename(Path(f"{target}{end}"), Path(f"{new_path}{end}"), keep=end == "")
@@ -347,16 +347,16 @@ def _fold_wal_or_refuse(target: Path) -> None:
         # Any other error: the store is damaged, which may be why a backup is wanted. It is kept as it is.
 
 
-def _free_name(target: Path) -> Path:
+def free_name(target: Path, kept: str) -> Path:
     """Return the first name for a store that is set aside under which nothing lies yet."""
     for number in count(1):
-        name = target.with_name(f"{target.name}.{_KEPT_NAME}" + (f"-{number}" if number > 1 else ""))
+        name = target.with_name(f"{target.name}.{kept}" + (f"-{number}" if number > 1 else ""))
         if not any(Path(f"{name}{end}").exists() for end in ("", *_SIDE_FILES)):
             break
     return name
 
 
-def _copy_permissions(path: Path, like: Path | None) -> None:
+def copy_permissions(path: Path, like: Path | None) -> None:
     """Let those read a copy who may read what it stands for."""
     if like is not None:
         path.chmod(stat.S_IMODE(like.stat().st_mode))

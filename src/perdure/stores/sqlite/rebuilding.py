@@ -18,7 +18,7 @@ from perdure.stores.sqlite.connection import SqliteSession, fetch_all, run, run_
 from perdure.stores.sqlite.lexical import asked, place_of, words_of
 from perdure.stores.sqlite.schema import restore_schema
 
-_TEXTS: Final = ("clear_orphan_contents", "clear_orphan_vectors")
+_ORPHANS: Final = ("clear_orphan_memories", "clear_orphan_contents", "clear_orphan_vectors")
 _STEPS: Final = (
     *("clear_unreadable_documents", "clear_unreadable_recalls"),
     *(
@@ -34,10 +34,17 @@ _STEPS: Final = (
 
 
 def rebuild(connection: apsw.Connection, *, keep_texts: bool) -> None:
-    """Rebuild what is derived, in one transaction: triggers that are not ours go first, since they act on the rest."""
+    """Rebuild what is derived, in one transaction: triggers that are not ours go first, since they act on the rest.
+
+    A file whose pages are damaged is written anew before.
+    """
+    if is_damaged(connection):
+        from perdure.stores.sqlite.salvage import write_anew  # noqa: PLC0415  # only where it is used
+
+        write_anew(connection)
     for name, function in _FUNCTIONS.items():
         connection.create_scalar_function(name, function, 1)
-    steps = _STEPS if keep_texts else (*_TEXTS, *_STEPS)
+    steps = _STEPS if keep_texts else (*_ORPHANS, *_STEPS)
     with transaction(connection):
         restore_schema(connection)
         mend_texts(connection)
@@ -55,6 +62,16 @@ def rebuild(connection: apsw.Connection, *, keep_texts: bool) -> None:
         run_many(connection, "set_asks", other)
         words = ((row, words_of(*text), place_of(place)) for row, place, _, *text, _ in texts)
         run_many(connection, "insert_words", words)
+
+
+def is_damaged(connection: apsw.Connection) -> bool:
+    """Whether SQLite finds pages that are none, or an index that is not that of its rows."""
+    try:
+        return bool(connection.execute("PRAGMA integrity_check(1)").get != "ok")
+    except apsw.CorruptError:
+        return True
+    except apsw.SQLError:  # a part of the index of words is missing, which is made anew
+        return False
 
 
 def _is_document(data: Any) -> bool:

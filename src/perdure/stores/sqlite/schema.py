@@ -55,7 +55,7 @@ def _schema_of(connection: apsw.Connection) -> dict[tuple[str, str], str]:
 def _columns(connection: apsw.Connection, table: str) -> list[tuple[str, str, bool, str | None]]:
     """Return (name, type, whether it must not be NULL, default) of the columns that a row is inserted with."""
     rows = run(connection, "table_columns", (table,))
-    return [(name, kind, bool(required), default) for name, kind, required, default in rows]
+    return [(name, kind, bool(required), default) for name, kind, required, default, _ in rows]
 
 
 def _filler(kind: str, required: bool, default: str | None) -> str:

@@ -66,6 +66,8 @@ class SqliteStore(SqlStore):
         NotFound: ``create`` is False, and there is no such file.
     """
 
+    deletes_lines = True
+
     def __init__(self, path: str, *, log_entries: int = 5000, create: bool = True) -> None:
         self.path, self.log_entries = path, log_entries
         self._lock, self._using = threading.RLock(), Use(self)

@@ -937,6 +937,18 @@ SELECT count(*) FROM operation AS o WHERE o.changes <> (
   SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id)
   AND NOT EXISTS (SELECT 1 FROM document AS d WHERE d.namespace = o.namespace AND d.shelf = 'lost' AND d.id = o.id);
 
+-- name: unnamed_operations
+-- kind: routed
+SELECT DISTINCT j.operation FROM journal AS j WHERE j.namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = :namespace AND o.id = j.operation);
+
+-- name: put_line
+-- kind: routed
+INSERT INTO journal AS j (namespace, operation, position, target, id, before, after, because)
+VALUES (:namespace, :operation, :position, :target, :id, :before, :after, :because)
+ON CONFLICT (namespace, operation, position) DO UPDATE
+SET target = excluded.target, id = excluded.id, before = excluded.before, after = excluded.after, because = excluded.because;
+
 -- name: blank_journal
 -- kind: routed
 UPDATE journal SET before = NULL, after = NULL, because = :because

@@ -486,7 +486,15 @@ WHERE typeof({column}) = 'text' AND CAST(as_text(CAST({column} AS BLOB)) AS BLOB
 
 -- name: table_columns
 -- kind: admin
-SELECT name, type, "notnull", dflt_value FROM pragma_table_info(?);
+SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?);
+
+-- name: roots
+-- kind: admin
+SELECT type, name, rootpage, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0;
+
+-- name: insert_salvaged
+-- kind: admin
+INSERT INTO {table} ({columns}) VALUES ({values});
 
 -- name: insert_kept_rows
 -- kind: admin
@@ -779,6 +787,30 @@ SELECT count(*) FROM operation AS o WHERE o.changes <> (
   SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.number)
   AND NOT EXISTS (SELECT 1 FROM document AS d WHERE d.namespace = o.namespace AND d.shelf = 'lost' AND d.id = o.id);
 
+-- name: unnamed_operations
+-- kind: routed
+SELECT DISTINCT j.operation FROM journal AS j WHERE j.namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = :namespace AND o.number = j.operation);
+
+-- name: clear_lines
+-- kind: routed
+DELETE FROM journal WHERE namespace = :namespace
+  AND (operation = :number OR operation IN (SELECT o.number FROM operation AS o WHERE o.namespace = :namespace AND o.id = :id));
+
+-- name: clear_displaced_lines
+-- kind: routed
+DELETE FROM journal WHERE namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = :namespace AND o.number = journal.operation)
+  AND EXISTS (
+    SELECT 1 FROM operation AS o CROSS JOIN journal AS j ON j.namespace = :namespace AND j.operation = o.number
+    WHERE o.namespace = :namespace AND o.id = :id AND j.id = journal.id AND j.data = journal.data);
+
+-- name: put_line
+-- kind: routed
+INSERT INTO journal (namespace, operation, position, target, id, data)
+SELECT o.namespace, o.number, :position, :target, packed_id(:id), packed_line(:operation, :before, :after, :because)
+FROM operation AS o WHERE o.namespace = :namespace AND o.id = :operation;
+
 -- name: blank_journal
 -- kind: routed
 UPDATE journal SET data = packed_line('', NULL, NULL, :because)
@@ -842,6 +874,12 @@ SELECT 'note of operation', namespace, id, NULL, CAST(note AS BLOB) FROM operati
 -- kind: fan-out
 SELECT count(*) FROM idempotency AS i WHERE NOT EXISTS (
   SELECT 1 FROM memory AS m WHERE m.namespace = i.namespace AND m.row = i.row);
+
+-- name: clear_orphan_memories
+-- kind: routed
+DELETE FROM memory WHERE namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM content AS c WHERE c.namespace = :namespace AND c.row = memory.row AND c.id = memory.id)
+  AND NOT EXISTS (SELECT 1 FROM journal AS j WHERE j.namespace = :namespace AND j.id = packed_id(memory.id));
 
 -- name: clear_orphan_keys
 -- kind: routed
