@@ -125,6 +125,13 @@ def test_an_earlier_state_stands_beside_the_present_one(tenant, path, tmp_path, 
     assert changed in {m.id for m in tenant.list(TENANT)}
     assert ran(path, "get", kept.id, "-n", TENANT, "--include-archived")["namespace"] == TENANT
     assert tenant.check(full=True) == []
+    if store == "postgres":  # an address that sees both takes neither by chance
+        refused = ran(path, "pin", kept.id, code=1)
+        assert f"several namespaces: {TENANT}, {name}." in refused["message"]
+        assert "--namespace" in refused["remedy"]
+        assert ran(path, "pin", kept.id, "-n", name)["pinned"]
+        ran(path, "unpin", kept.id, "-n", TENANT)
+        assert ran(path, "get", kept.id, "-n", name)["pinned"]
 
 
 def test_of_an_export_of_everything_one_namespace_is_brought_back(tenant, path):
