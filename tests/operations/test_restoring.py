@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from conftest import STORES, HashEmbedder
+from conftest import STORES, HashEmbedder, servers
 from operations.test_erase import erased
 from perdure.interfaces.cli import app as cli
 from perdure.records.access import Grant
@@ -116,7 +116,7 @@ def test_an_earlier_state_stands_beside_the_present_one(tenant, path, tmp_path, 
     ran(path, "export", "yesterday.jsonl", "-n", TENANT)
     kept = next(m for m in tenant.list(TENANT) if m.pinned)
     changed = tenant.update(kept.id, "The gateway of Acme has port 9000.").id
-    beside = f"{path}?namespace_prefix=earlier/" if store == "postgres" else str(tmp_path / "earlier.db")
+    beside = servers().with_prefix(path, "earlier/") if store == "postgres" else str(tmp_path / "earlier.db")
     ran(beside, "import", "yesterday.jsonl")
     ran(beside, "unpin", kept.id, "-n", TENANT)
     whole, name = (path, f"earlier/{TENANT}") if store == "postgres" else (beside, TENANT)
