@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from conftest import STORES, HashEmbedder
+from conftest import STORES, HashEmbedder, servers
 from operations.test_erase import erased
 from perdure.interfaces.cli import app as cli
 from perdure.records.access import Grant
@@ -116,7 +116,7 @@ def test_an_earlier_state_stands_beside_the_present_one(tenant, path, tmp_path, 
     ran(path, "export", "yesterday.jsonl", "-n", TENANT)
     kept = next(m for m in tenant.list(TENANT) if m.pinned)
     changed = tenant.update(kept.id, "The gateway of Acme has port 9000.").id
-    beside = f"{path}?namespace_prefix=earlier/" if store == "postgres" else str(tmp_path / "earlier.db")
+    beside = servers().with_prefix(path, "earlier/") if store == "postgres" else str(tmp_path / "earlier.db")
     ran(beside, "import", "yesterday.jsonl")
     ran(beside, "unpin", kept.id, "-n", TENANT)
     whole, name = (path, f"earlier/{TENANT}") if store == "postgres" else (beside, TENANT)
@@ -125,6 +125,13 @@ def test_an_earlier_state_stands_beside_the_present_one(tenant, path, tmp_path, 
     assert changed in {m.id for m in tenant.list(TENANT)}
     assert ran(path, "get", kept.id, "-n", TENANT, "--include-archived")["namespace"] == TENANT
     assert tenant.check(full=True) == []
+    if store == "postgres":  # an address that sees both takes neither by chance
+        refused = ran(path, "pin", kept.id, code=1)
+        assert f"several namespaces: {TENANT}, {name}." in refused["message"]
+        assert "--namespace" in refused["remedy"]
+        assert ran(path, "pin", kept.id, "-n", name)["pinned"]
+        ran(path, "unpin", kept.id, "-n", TENANT)
+        assert ran(path, "get", kept.id, "-n", name)["pinned"]
 
 
 def test_of_an_export_of_everything_one_namespace_is_brought_back(tenant, path):

@@ -31,6 +31,10 @@ BEGIN
   IF place LIKE 'dark%' AND EXISTS (SELECT 1 FROM meta WHERE key = 'down') THEN
     RAISE '%', (SELECT value FROM meta WHERE key = 'down') USING ERRCODE = '08006';
   END IF;
+  IF place LIKE 'dark%' AND current_setting('perdure.reach', true) <> 'fan-out'
+    AND EXISTS (SELECT 1 FROM meta WHERE key = 'going') THEN
+    RAISE '%', (SELECT value FROM meta WHERE key = 'going') USING ERRCODE = '08006';
+  END IF;
   RETURN true;
 END $$;
 INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
@@ -90,10 +94,11 @@ def switch(path):
     with servers().reader(path) as operator:
         operator.execute(CLUSTER)
 
-        def turn(*, down, says=REFUSED):
-            operator.execute("DELETE FROM meta WHERE key = 'down'")
+        def turn(*, down, says=REFUSED, after_being_listed=False):
+            operator.execute("DELETE FROM meta WHERE key IN ('down', 'going')")
             if down:
-                operator.execute("INSERT INTO meta VALUES ('down', %s)", (says,))
+                key = "going" if after_being_listed else "down"
+                operator.execute("INSERT INTO meta VALUES (%s, %s)", (key, says))
 
         yield turn
 
@@ -231,6 +236,16 @@ def test_upkeep_goes_on_elsewhere_and_catches_up_later(memory, switch):
     switch(down=False)
     done = memory.maintain("worker")
     assert (done.due, done.swept) == (1, 1)
+
+
+def test_a_sweep_leaves_out_a_node_that_is_lost_after_its_namespaces_were_listed(memory, switch):
+    switch(down=True, after_being_listed=True)
+    with pytest.raises(NodeUnavailable, match=NODE):
+        memory.sweep(namespace="dark")
+    with pytest.warns(IncompleteWarning, match=NODE):
+        assert {m.namespace for m in memory.sweep().moved} == {"lamp", "light"}
+    switch(down=False)
+    assert {m.namespace for m in memory.sweep().moved} == {"dark"}
 
 
 def test_an_id_that_is_not_found_may_lie_on_the_node_that_is_down(memory, switch):

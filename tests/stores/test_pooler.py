@@ -24,7 +24,7 @@ import pytest
 from conftest import HASHED, HashEmbedder, opened
 from free_ports import free_port
 from perdure.compose import migrate
-from perdure.records.errors import StoreError
+from perdure.records.errors import InvalidInput, StoreError
 from programs import program
 from servers import drop_database, fresh_database
 
@@ -132,6 +132,12 @@ def test_a_pooler_that_cannot_prepare_is_recognised_and_the_remedy_told(pooler):
     ):
         list(threads.map(lambda name: live(memory, name), names))
     assert "prepare=no" in refused.value.remedy
+
+
+def test_a_pooler_that_refuses_options_is_recognised_and_the_remedy_told(pooler):
+    with pytest.raises(InvalidInput) as refused:
+        opened(f"{pooler}?prepare=no&options=-csearch_path%3Dpublic", HASHED, None, HashEmbedder())
+    assert "ALTER ROLE" in refused.value.remedy
 
 
 def test_a_pooler_that_knows_of_prepared_statements_needs_no_parameter(database, tmp_path):

@@ -234,14 +234,13 @@ class ConfinedStore(_Confined):
     def namespaces(self) -> list[str]:
         return [name for name in self._inner.namespaces() if self._grant.covers(name)]
 
-    def locate(self, identity: str) -> str | None:
-        place: str | None = self._inner.locate(identity)
+    def locate(self, identity: str, _covers: Callable[[str], bool] = bool) -> str | None:
+        place: str | None = self._inner.locate(identity, self._grant.covers)
         if place is None or self._grant.covers(place):
             return place
-        own = next((name for name in self.namespaces() if self._inner.states(name, [identity])), None)
-        if own is None and not self._grant.is_token:
-            raise self._grant.elsewhere(f"The memory {shown_id(identity)} is in the namespace {place!r}", place)
-        return own
+        if self._grant.is_token:
+            return None
+        raise self._grant.elsewhere(f"The memory {shown_id(identity)} is in the namespace {place!r}", place)
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
         found = self._first(lambda place: self._inner.find_ids(text, namespace=place, limit=limit), namespace, limit)

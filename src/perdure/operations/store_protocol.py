@@ -148,8 +148,8 @@ class Store(Protocol):
     def glances(self, namespace: str, ids: Sequence[str]) -> list[Glance]:
         """Return the texts of memories and who may see them, as ``get`` returns records."""
 
-    def locate(self, identity: str) -> str | None:
-        """Return the namespace that holds a memory, looking in all; None for an unknown id."""
+    def locate(self, identity: str, covers: Callable[[str], bool] = bool) -> str | None:
+        """Return the namespace that holds a memory; refuses an id that several hold which a caller reaches (covers)."""
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
         """Return the memory whose id is a text, else those whose id or short id begins with it, in order of ids.

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from perdure.records.damage import RepairSources
 from perdure.records.deadline import unlimited
+from perdure.records.errors import InvalidInput
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, searchable
@@ -40,6 +41,7 @@ from perdure.stores.trimming import trim_page
 T = TypeVar("T")
 _UNFINISHED: Final = "unfinished:"
 _NO_SPACE: Final = -1  # no space has this number
+_NAME_ONE: Final = "Name the one that is meant (in a terminal with --namespace)."
 
 
 class SqlStore(ABC):
@@ -125,9 +127,11 @@ class SqlStore(ABC):
     def glances(self, namespace: str, ids: Sequence[str]) -> list[Glance]:
         return self._read_once(namespace, lambda s: reading.glances(s, namespace, ids)) if ids else []
 
-    def locate(self, identity: str) -> str | None:
-        rows = self._everywhere("locate", id=identity)
-        return self._plain(rows[0][0]) if rows else None
+    def locate(self, identity: str, covers: Callable[[str], bool] = bool) -> str | None:
+        places = [self._plain(place) for (place,) in self._everywhere("locate", id=identity)]
+        if len(own := list(filter(covers, places))) > 1:
+            raise InvalidInput(f"The memory {identity} is in several namespaces: {', '.join(own)}.", remedy=_NAME_ONE)
+        return next(iter(own or places), None)
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
         return reading.find_by_start(text, ("find_ids", "find_short_ids"), self._row_reader(namespace), limit)

@@ -17,7 +17,7 @@ from perdure.operations.lifecycle.gates import check_only, loss_history, recall_
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Pairs
 from perdure.operations.writing import retry
-from perdure.records.errors import ConflictError, GateStopped, StoreError
+from perdure.records.errors import ConflictError, GateStopped, IncompleteWarning, NodeUnavailable, StoreError
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
@@ -61,10 +61,11 @@ def sweep(
     to accept the loss no gate is asked.
     """
     now, tally = ctx.clock(), _Tally()
+    sweep_one = _sweep_reachable if namespace is None else _sweep_namespace
     for place, policy in due_places(ctx, now):
         if namespace is None or place == namespace:
             one = _Sweep(ctx, place, now, _differs(policy, ctx), dry_run, accept_loss=accept_loss)
-            _sweep_namespace(one, policy, tally)
+            sweep_one(one, policy, tally)
     return fit_after_sweep(ctx, _report(tally, dry_run=dry_run), namespace)
 
 
@@ -90,6 +91,14 @@ def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
     one = _Sweep(ctx, lease.namespace, ctx.clock(), differs, dry_run=False, lease=lease)
     _sweep_namespace(one, policy, tally)
     return fit_after_sweep(ctx, _report(tally, dry_run=False), lease.namespace, lease)
+
+
+def _sweep_reachable(one: _Sweep, policy: str, tally: _Tally) -> None:
+    """Sweep one of all namespaces; it is left out if its node was lost after it was found to be due."""
+    try:
+        _sweep_namespace(one, policy, tally)
+    except NodeUnavailable as error:
+        one.ctx.warn(f"{error.message} What is due there waits.", IncompleteWarning)
 
 
 def _sweep_namespace(one: _Sweep, policy: str, tally: _Tally) -> None:

@@ -105,6 +105,12 @@ _BY_TEXT: Final[tuple[tuple[str, type[PerdureError], str, str], ...]] = (
         "The role's or database's CONNECTION LIMIT is reached ({text}).",
         _LIMIT,
     ),
+    (
+        "unsupported startup parameter",
+        InvalidInput,
+        "A pooler refuses a parameter of the URL ({text}).",
+        "Omit options from the URL, and set it for the role: ALTER ROLE ... SET search_path = ...",
+    ),
     ("connection slots are reserved", StoreBusy, "The server has no connection left.", _POOL_LESS),
     ("role", StoreDenied, "The server has no such role ({text}).", "Check the URL, or create the role."),
     ("database", StoreError, "The database does not exist ({text}).", "Create it, for example with `createdb`."),
