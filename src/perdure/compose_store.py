@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from perdure.compose_models import Warner
-from perdure.operations import import_export
 from perdure.operations import transfer as moving
 from perdure.operations.ports import Progress
 from perdure.operations.store_protocol import Store
@@ -212,6 +211,8 @@ def copy(
     """
     with store_at(source, existing=True) as reads, store_at(target) as writes:
         if policy is not None and policy.knowledge.redact:
+            from perdure.operations import import_export  # noqa: PLC0415  # only where it is used
+
             lines = partial(moving.export_lines, reads, namespace=namespace)
             options: dict[str, Any] = {"namespace": namespace, "policy": policy, "limits": policy}
             return import_export.import_lines(
@@ -237,6 +238,8 @@ def import_lines(
     ``url`` is as for ``open``, or says so once the export was checked; the limits of ``policy`` hold for the rows, and
     it says which secrets are replaced.
     """
+    from perdure.operations import import_export  # noqa: PLC0415  # only where it is used
+
     options: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress, "restoring": restoring}
     options |= {"policy": policy if redact else None, "limits": policy, "now": now}
     return import_export.import_lines(

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from time import monotonic
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import apsw
 
@@ -22,11 +22,9 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Lease, Neighbours, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
-from perdure.stores.checking import journal_faults
 from perdure.stores.plans import SqlTransactionView
 from perdure.stores.reading import KeptAccesses, SqlDocuments
 from perdure.stores.sql_store import SqlStore
-from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.checkpoints import Checkpoints
 from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge
 from perdure.stores.sqlite.connection import (
@@ -44,14 +42,15 @@ from perdure.stores.sqlite.connection import (
 )
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.opened_file import OpenedFile
-from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.refusals import MORE_ROOM, NO_ACCESS, translate_errors
 from perdure.stores.sqlite.searching import Searches
-from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
 from perdure.stores.sqlite.use import Use, flush_at_last
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
+
+if TYPE_CHECKING:
+    from perdure.stores.sqlite.transfer import SqliteTransfer
 
 T = TypeVar("T")
 MOST_FILLED: Final = 10_000  # shelves with documents that are remembered
@@ -298,12 +297,18 @@ class SqliteStore(SqlStore):
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
         if namespace is not None:
+            from perdure.stores.checking import journal_faults  # noqa: PLC0415  # only where it is used
+
             return list(journal_faults(self._view, namespace, scope))
+        from perdure.stores.sqlite.checking import find_faults  # noqa: PLC0415  # only where it is used
+
         with self._own_connection() as connection:
             return list(find_faults(connection, self._view, scope))
 
     def rebuild(self, *, keep_texts: bool) -> None:
         self._check_writable()
+        from perdure.stores.sqlite.rebuilding import rebuild  # noqa: PLC0415  # only where it is used
+
         with self._use() as connection:
             rebuild(connection, keep_texts=keep_texts)
             self._connect(connection)
@@ -339,6 +344,8 @@ class SqliteStore(SqlStore):
 
     @property
     def transfer(self) -> SqliteTransfer:
+        from perdure.stores.sqlite.transfer import SqliteTransfer  # noqa: PLC0415  # only where it is used
+
         return SqliteTransfer(self._rows, self._global, self._flushed_connection, self._check_writable)
 
     @property
