@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import apsw
 
@@ -44,13 +44,11 @@ from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.opened_file import OpenedFile
 from perdure.stores.sqlite.refusals import MORE_ROOM, NO_ACCESS, translate_errors
 from perdure.stores.sqlite.searching import Searches
+from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
 from perdure.stores.sqlite.use import Use, flush_at_last
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
-
-if TYPE_CHECKING:
-    from perdure.stores.sqlite.transfer import SqliteTransfer
 
 T = TypeVar("T")
 MOST_FILLED: Final = 10_000  # shelves with documents that are remembered
@@ -344,8 +342,6 @@ class SqliteStore(SqlStore):
 
     @property
     def transfer(self) -> SqliteTransfer:
-        from perdure.stores.sqlite.transfer import SqliteTransfer  # noqa: PLC0415  # only where it is used
-
         return SqliteTransfer(self._rows, self._global, self._flushed_connection, self._check_writable)
 
     @property
