@@ -31,6 +31,7 @@ import pytest
 
 import perdure
 from conftest import LONG_RUN, weekly
+from perdure.records.patterns import LazyPattern
 
 SMALL, SCREEN, LARGE = 2000, 8000, 64_000  # characters
 QUICK = 0.001
@@ -282,6 +283,8 @@ class _LateError(Exception):
 
 
 def _inside(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, LazyPattern):
+        value = value.compiled()
     if isinstance(value, re.Pattern):
         if isinstance(value.pattern, str):
             yield value

@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from perdure.compose_models import Warner
-from perdure.operations import import_export
 from perdure.operations import transfer as moving
 from perdure.operations.ports import Progress
 from perdure.operations.store_protocol import Store
@@ -241,6 +240,8 @@ def copy(
     """
     with store_at(source, existing=True) as reads, _target_at(target, "copy") as writes:
         if policy is not None and policy.knowledge.redact:
+            from perdure.operations import import_export  # noqa: PLC0415  # only where it is used
+
             lines = partial(moving.export_lines, reads, namespace=namespace)
             options: dict[str, Any] = {"namespace": namespace, "policy": policy, "limits": policy}
             return import_export.import_lines(
@@ -267,6 +268,8 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     ``url`` is as for ``open``, or says so once the export was checked; the limits of ``policy`` hold for the rows, and
     it says which secrets are replaced. ``namespace`` is called ``name`` there, if that is given.
     """
+    from perdure.operations import import_export  # noqa: PLC0415  # only where it is used
+
     options: dict[str, Any] = {"namespace": namespace, "name": name, "partial": partial, "progress": progress}
     options["restoring"] = restoring
     options |= {"policy": policy if redact else None, "limits": policy, "now": now}

@@ -345,6 +345,8 @@ def test_beside_a_prompt_no_model_and_no_command_line_is_loaded(project):
         "import sys; sys.argv = ['perdure', 'hook', 'UserPromptSubmit']\n"
         "from perdure.interfaces.entry import main; main()\n"
         "heavy = {'onnxruntime', 'tokenizers', 'perdure_embedder', 'typer', 'rich', 'mcp'}\n"
+        "heavy |= {'perdure.operations.' + name for name in ('import_export', 'ingest', 'remember', 'extract')}\n"
+        "heavy |= {'perdure.operations.lifecycle.digest', 'perdure.stores.sqlite.checking'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     environment = {k: v for k, v in project.environment.items() if k != "PERDURE_POLICY"}  # MiniLM is the default

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Documents
 from perdure.records.memory import DERIVED, SUPERSEDES, Document, Kind, Record, Shelf, State, Trust
@@ -139,6 +138,8 @@ def write_documents(
     ctx: Context, namespace: str, operation: str, changes: Iterable[Change], note: str
 ) -> tuple[str, ...]:
     """Write changes of documents as one operation, and return its id; empty where there is nothing to write."""
+    from perdure.operations.decisions import begin, write  # noqa: PLC0415  # only where it is used
+
     decisions = begin(ctx, namespace, ctx.clock())
     decisions.add(changes)
     written = write(ctx, decisions, operation, note)

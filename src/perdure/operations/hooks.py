@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from perdure.operations import ingest as ingesting
 from perdure.operations import recall as recalling
 from perdure.operations.corrections import with_unfound_corrections
 from perdure.operations.documents import find_records
-from perdure.operations.extract import Place, store_candidates
-from perdure.operations.lifecycle import digest as digesting
 from perdure.operations.ports import Context
-from perdure.operations.remember import Embed
 from perdure.operations.writing import retry
 from perdure.records.deadline import deadline_error, is_over, within
 from perdure.records.digests import same_words
@@ -37,13 +33,15 @@ from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
 from perdure.rules.language.sentences import as_sentence
 from perdure.rules.language.tokens import estimate_tokens
-from perdure.rules.lifecycle.digest import BEGIN, END
 from perdure.rules.lifecycle.digest_entries import is_informative, repeated_requests
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy
 from perdure.rules.source_trust import takes_over, trust_of
 from perdure.rules.worth import find_requests, is_polite
+
+if TYPE_CHECKING:
+    from perdure.operations.remember import Embed
 
 HITS: Final = 12  # so many memories are looked at for a prompt: what is over shows beside what took its place
 RELEVANCE: Final = 0.05  # the least chance that a memory answers a prompt beside which it is shown
@@ -137,11 +135,12 @@ class Agent:
 
         Showing them is no access. They are noted, so that an agent that repeats them is not learned from.
         """
+        from perdure.operations.lifecycle.digest import digest  # noqa: PLC0415  # only where it is used
+        from perdure.rules.lifecycle.digest import BEGIN, END  # noqa: PLC0415  # only where it is used
+
         marks = estimate_tokens(BEGIN) + estimate_tokens(END)  # of a file; they are not shown
         room = self.ctx.policy.digest.start_tokens - estimate_tokens(context_block(["."])) + marks
-        shown = digesting.digest(
-            self.ctx, namespace, budget_tokens=max(0, room), inside=session, brief=True, asking=ASKING_OPEN
-        )
+        shown = digest(self.ctx, namespace, budget_tokens=max(0, room), inside=session, brief=True, asking=ASKING_OPEN)
         if not shown.ids:
             return ""
         self._note_now(session, namespace, {"shown": list(shown.ids[:_SHOWN])}, "memories were shown")
@@ -223,13 +222,15 @@ class Agent:
 
         A copy may name the session that it was copied into. Where it comes from is known by its words.
         """
+        from perdure.operations.ingest import message_key  # noqa: PLC0415  # only where it is used
+
         texts = {id(m): self._stored_text(m) for m in messages if m.key}
         sessions: dict[str, set[str]] = {}
         ids = self.ctx.store.ids_of_texts(namespace, sorted(set(texts.values()))) if texts else []
         for record in find_records(self.ctx, namespace, ids):
             sessions.setdefault(same_words(record.content.text), set()).add(record.content.session or "")
         keys = {
-            ingesting.message_key(other, m.key): id(m)
+            message_key(other, m.key): id(m)
             for m in messages
             if m.key
             for other in {m.session or "", *sessions.get(same_words(texts[id(m)]), ())} - {"", session}
@@ -244,15 +245,17 @@ class Agent:
 
         One without an id is kept: whether it is stored cannot be told.
         """
-        keys = {id(m): ingesting.message_key(session, m.key) for m in messages if m.key}
+        from perdure.operations.ingest import message_key  # noqa: PLC0415  # only where it is used
+
+        keys = {id(m): message_key(session, m.key) for m in messages if m.key}
         stored = self.ctx.store.ids_of_keys(namespace, list(keys.values()))
         return [m for m in messages if id(m) not in keys or keys[id(m)] in stored]
 
     def _ingest(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
+        from perdure.operations.ingest import ingest  # noqa: PLC0415  # only where it is used
+
         # Another hook of the session may store many notes meanwhile, each of which takes a turn.
-        return retry(
-            lambda: ingesting.ingest(self.ctx, messages, namespace, scope=Scope.SESSION, shown=shown, embed=embed)
-        )
+        return retry(lambda: ingest(self.ctx, messages, namespace, scope=Scope.SESSION, shown=shown, embed=embed))
 
     def _one_by_one(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
         total = Ingested(0, 0)
@@ -277,6 +280,8 @@ class Agent:
         found = [] if takes_over(text) else find_requests(text, trust_of(message.role, message.source))
         if not found:
             return
+        from perdure.operations.extract import Place, store_candidates  # noqa: PLC0415  # only where it is used
+
         found = [replace(c, content=as_sentence(c.content)) for c in found]  # they were cut out of "Remember that ..."
         key = f"{message.session}:{message.key}"
         place = Place(namespace, message.session, at=message.at, key=key, sort=Sort.REQUEST)

@@ -24,7 +24,7 @@ from perdure.records.store_results import Readiness
 from perdure.records.store_rows import UpkeepState, Waiting
 from perdure.rules.alerts import BUDGET, find_alerts, find_recorded_alerts, gate_of
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.lifecycle.trajectory import replay
+from perdure.rules.lifecycle.trajectory import forecast_moves
 from perdure.rules.statistics import (
     SHOWN,
     at_risk,
@@ -262,11 +262,8 @@ def _outlook(ctx: Context, place: str, now: Instant, most: int) -> _Ahead:
     until = now + RISK_DAYS * DAY_MS
     due = {i: at for i, at, _ in ctx.store.due_ids(place, until, _FIRST, most, held=False)}
     states = {i: state for i, (state, _) in ctx.store.states(place, list(due)).items()}
-    hidden_at = {
-        t.id: t.transitions[-1].at
-        for t in replay(states, ctx.store.accesses(place, list(states), now), until, ctx.policy)
-        if t.transitions and t.after.status is not Status.ACTIVE
-    }
+    accesses = ctx.store.accesses(place, list(states), now)
+    hidden_at = forecast_moves(states, accesses, until, ctx.policy).hidden_at()
     items = memory_items(ctx.store.get(place, list(hidden_at)), ctx.policy, now)
     held = {i: at for i, at, _ in ctx.store.due_ids(place, now, _FIRST, most, held=True)}
     return _Ahead(

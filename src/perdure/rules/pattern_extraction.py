@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Final
 
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.markdown import without_markup
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import pieces
@@ -27,7 +28,7 @@ _PATTERNS: Final[tuple[tuple[str, float, str], ...]] = (
     (r"\b(?:the trick is|the key is|pattern:)\s+(.+)", 0.85, "pattern"),
 )
 """Expression, confidence, name. Each is tried once on each sentence and takes its rest: nothing can backtrack far."""
-_COMPILED: Final = tuple((re.compile(p, re.IGNORECASE | re.DOTALL), c, name) for p, c, name in _PATTERNS)
+_COMPILED: Final = tuple((lazy_pattern(p, re.IGNORECASE | re.DOTALL), c, name) for p, c, name in _PATTERNS)
 
 _NO_TERM: Final = word_set("""
     this that these those it he she they we you i there here what which who whose how why when where if since because as
@@ -37,56 +38,56 @@ _NO_TERM: Final = word_set("""
 """Words that begin no term: what they stand for is said elsewhere, or only part of a sentence follows."""
 _CLAUSE_WORDS: Final = word_set("there that which who if it we you i they")
 _TERM_WORDS: Final = 6
-_PRAISE: Final = re.compile(
+_PRAISE: Final = lazy_pattern(
     r"\W*(?:(?:an?|the|very|really|such|always|pretty|truly|also|indeed)\s+)*(?:great|good|nice|amazing|awesome|wonderful|fantastic|lovely|"
     r"incredible|beautiful|perfect|excellent|big|huge|real|fun|cool|best|key|must|lot|significant|crucial|vital|valuable|"
     r"everything|world|strong|classic|two-way|simple|easiest|simplest|nothing|proven|wise|smart|reasonable|strategic|commendable|powerful|exciting|way|first|next|blast|joy|blessing|pleasure|most|bit|so)\b",
     re.IGNORECASE,
 )
 """What praises tells nothing of what it praises."""
-_ASKS_TO_KEEP: Final = re.compile(
+_ASKS_TO_KEEP: Final = lazy_pattern(
     r"\W*(?:(?:please|also|and|but|so|ok|okay|yes|no|now|then|hey|well|just|must|always|can|could|would|you|we|should|need"
     r"|want|like|i|to|me)\W+)*",
     re.IGNORECASE,
 )
-_RECALLS: Final = re.compile(r"\bi\W*\Z|\bi (?:always|just|can|could|would|also)\W*\Z", re.IGNORECASE)
-_DECIDER: Final = re.compile(
+_RECALLS: Final = lazy_pattern(r"\bi\W*\Z|\bi (?:always|just|can|could|would|also)\W*\Z", re.IGNORECASE)
+_DECIDER: Final = lazy_pattern(
     r"\A\W*\Z|\b(?:I|[Ww]e|[Tt]hey|[Hh]e|[Ss]he|team|user|client|customer|[A-Z]\w+)\b(?:\W+\w+){0,4}\W*\Z"
 )
 """Before "decided", "chose" and "will use": who did, or nothing."""
-_SELECTOR: Final = re.compile(r"\b(?:I|[Ww]e|[Tt]hey|[Hh]e|[Ss]he|team|user|client|customer)\b(?:\W+\w+){0,3}\W*\Z")
+_SELECTOR: Final = lazy_pattern(r"\b(?:I|[Ww]e|[Tt]hey|[Hh]e|[Ss]he|team|user|client|customer)\b(?:\W+\w+){0,3}\W*\Z")
 """Before "selected", which is more often an adjective."""
-_UNDECIDED: Final = re.compile(r"\b(?:you|if|is|are|be|been|being|the|your|of|from|to)\W*\Z", re.IGNORECASE)
-_NOTHING_TO_KEEP: Final = re.compile(r"(?:why|how|when|what|where|who|for)\b", re.IGNORECASE)
-_FOR_THE_WRITER: Final = re.compile(r"\b(?:please|for me|my|our)\b", re.IGNORECASE)
+_UNDECIDED: Final = lazy_pattern(r"\b(?:you|if|is|are|be|been|being|the|your|of|from|to)\W*\Z", re.IGNORECASE)
+_NOTHING_TO_KEEP: Final = lazy_pattern(r"(?:why|how|when|what|where|who|for)\b", re.IGNORECASE)
+_FOR_THE_WRITER: Final = lazy_pattern(r"\b(?:please|for me|my|our)\b", re.IGNORECASE)
 """Says that "save", "store" and "note" ask for it; without it, and without "that", they may be advice."""
-_PLACEHOLDER: Final = re.compile(r"\[[A-Za-z][^\]\n]*\s[^\]\n]*\](?!\()")
-_QUESTION_FOLLOWS: Final = re.compile(
+_PLACEHOLDER: Final = lazy_pattern(r"\[[A-Za-z][^\]\n]*\s[^\]\n]*\](?!\()")
+_QUESTION_FOLLOWS: Final = lazy_pattern(
     r"[,;]?\s{1,9}(?:(?:and|but|so)\s{1,9})?(?:now\s{1,9})?"
     r"(?:(?:can|could|would|will|do) you|i(?:'|\u2019)m (?:wondering|hoping|not sure|curious)"
     r"|i (?:wonder|hope|was wondering))\b.*",
     re.IGNORECASE | re.DOTALL,
 )
 """What asks about something is no part of it."""
-_TELLS_OF_SELF: Final = re.compile(
+_TELLS_OF_SELF: Final = lazy_pattern(
     r"(?:I|We|My|Our)\b(?!\W*(?:(?:am|are|m|re)\W+)?(?:hope|understand|guess|wonder|think|feel|look|want|need|see|know"
     r"|don|wanted|just want|sure|confident|eager|excited|really|very|particularly|committed|d"
     r"|ve (?:also )?(?:tried|heard)|tried|heard|ll)\b)"
     r"(?!\W*(?:am|are|m|re|(?:have|ve)(?:\W+also)?\W+been)\W+(?:(?!using)\w+\W+)?(?!using|planning|learning)\w+ing\b)"
 )
 """What one says of oneself, feelings, hopes and what goes on at the moment ("I'm debugging") aside."""
-_FORMULA: Final = re.compile(
+_FORMULA: Final = lazy_pattern(
     r"\\[(\[]|\\(?:frac|sum|times|cdot|sqrt|int|infty|geq?|leq?|ldots|binom)\b"
     r"|(?<![\w.`'\"-])[A-Za-z](?:_\w{1,20}|\([\w+-]{1,20}\))?\s?[=≥≤]\s?[\w(\\]|\w\^[({\w\\]"
 )
 """Mathematics: an exercise that somebody works on, not what is worth keeping of them."""
-_SAID_ELSEWHERE: Final = re.compile(r"(?:to\s+\w+\s+)?(?:it|them|this|these|those|one|you|your)\b", re.IGNORECASE)
+_SAID_ELSEWHERE: Final = lazy_pattern(r"(?:to\s+\w+\s+)?(?:it|them|this|these|those|one|you|your)\b", re.IGNORECASE)
 """Begins a decision about something that is said elsewhere."""
 _OF_THE_WORK: Final = frozenset({"important", "solution", "error"})
 """Patterns of what an assistant finds out; its definitions it can give again, and it decides nothing for a person."""
 _OF_AN_EXERCISE: Final = frozenset({"keywords", "pattern"})  # patterns that sentences about an exercise often have
 _TECHNICAL: Final = ("api", "database", "function", "class", "config", "error")
-_INDENTED: Final = re.compile(r"^\s{4,}", re.MULTILINE)
+_INDENTED: Final = lazy_pattern(r"^\s{4,}", re.MULTILINE)
 _LONG, _SHORT = 10, 5
 _KEYWORDS_BASE: Final = 0.5
 _SENTENCES_TO_COMPARE: Final = 3

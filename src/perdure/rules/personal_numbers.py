@@ -9,18 +9,19 @@ from hashlib import sha256
 from itertools import pairwise, product
 from typing import Final
 
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.secret_shapes import Found
 
-_CARD: Final = re.compile(
+_CARD: Final = lazy_pattern(
     r"[2-6](?<![0-9A-Za-z_.][2-6])[0-9]{3}"
     r"(?:(?P<gap>[ -])(?:[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{4}(?:(?P=gap)[0-9]{3})?"
     r"|[0-9]{6}(?P=gap)[0-9]{4,5})|[0-9]{10,15})(?![0-9A-Fa-f])"  # the middle of a UUID is no card
 )
-_ISSUERS: Final = re.compile(
+_ISSUERS: Final = lazy_pattern(
     r"4(?:[0-9]{15}|[0-9]{18})|5[1-5][0-9]{14}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12}"
     r"|3[47][0-9]{13}|3(?:0[0-5]|[689][0-9])[0-9]{11}|6(?:011|5[0-9]{2}|4[4-9][0-9])[0-9]{12}|35[0-9]{14}|62[0-9]{14,17}"
 )
-_OTHER_NUMBER: Final = re.compile(
+_OTHER_NUMBER: Final = lazy_pattern(
     r"(?i)(?:order|tracking|shipment|parcel|invoice|ticket|customer|serial|reference|transaction|bestell|auftrags|rechnungs"
     r"|kunden|sendungs|serien|commande|facture|client|pedido|factura|cliente|ordine|fattura)"
     r"[ _-]?(?:number|no|nr|id|code|nummer|num[ée]ro|n[°º])?[.:#=\"' ]{0,4}$"
@@ -125,7 +126,7 @@ _COUNTRIES: Final = {
     "XK": 20,
 }
 """Country -> how many characters an IBAN has there."""
-_IBAN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}")
+_IBAN: Final = lazy_pattern(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}")
 
 
 def _ibans(text: str) -> Iterator[tuple[int, int]]:
@@ -143,15 +144,15 @@ def _is_apart(text: str, end: int) -> bool:
     return not text[end : end + 1].isalnum()
 
 
-_SSN: Final = re.compile(
+_SSN: Final = lazy_pattern(
     r"(?<![0-9-])(?!000|666|9)[0-9]{3}([- ]?)(?!00)[0-9]{2}\1(?!0000)[0-9]{4}(?![0-9-]?[0-9A-Za-z])"
 )
-_NINO: Final = re.compile(
+_NINO: Final = lazy_pattern(
     r"(?<![A-Za-z0-9])[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D](?![A-Za-z0-9])"
 )
-_CPF: Final = re.compile(r"(?<![0-9.])[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}(?![0-9])")
-_DNI: Final = re.compile(r"(?<![A-Za-z0-9])[XYZ0-9][0-9]{7}[ -]?[A-Z](?![A-Za-z0-9])")
-_NIR: Final = re.compile(
+_CPF: Final = lazy_pattern(r"(?<![0-9.])[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}(?![0-9])")
+_DNI: Final = lazy_pattern(r"(?<![A-Za-z0-9])[XYZ0-9][0-9]{7}[ -]?[A-Z](?![A-Za-z0-9])")
+_NIR: Final = lazy_pattern(
     r"(?<![0-9])[12] ?[0-9]{2} ?(?:0[1-9]|1[0-2]|[2-9][0-9]) ?[0-9][0-9AB] ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}(?![0-9])"
 )
 
@@ -189,20 +190,20 @@ _NAMED_NUMBERS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str], Callabl
 """(what it is, words that must stand before it, its shape, a test of its check digits)."""
 _BEFORE: Final = 60  # characters after such a word in which the number stands
 
-_WORD_RUN: Final = re.compile(
+_WORD_RUN: Final = lazy_pattern(
     r"(?<![\w'-])[a-z]{3,8}(?:(?:[ \t]{1,2}|,[ \t]?|[ \t]?\r?\n[ \t]?|[ \t\n]{0,2}\d{1,2}[.)][ \t]?)"
     r"[a-z]{3,8}(?![\w'-])){2,60}"
 )
 """Words in a row, at most 61. Rows that are too short are passed over whole: each of their words begins none."""
-_WORD: Final = re.compile(r"[a-z]{3,8}")
+_WORD: Final = lazy_pattern(r"[a-z]{3,8}")
 _PHRASES: Final = (12, 15, 18, 21, 24)  # words of a phrase (BIP-39)
 _BITS: Final = 11  # of a word's number
 _FEWEST_WORDS: Final = _PHRASES[0]
-_ABOUT_WALLETS: Final = re.compile(r"(?i)seed|mnemonic|phrase|wallet|recover|backup|bip-?39")
+_ABOUT_WALLETS: Final = lazy_pattern(r"(?i)seed|mnemonic|phrase|wallet|recover|backup|bip-?39")
 _SHORTEST_PHRASE: Final = 4 * _FEWEST_WORDS - 1  # characters of so many words of three letters
-_TWO_DIGITS: Final = re.compile("[0-9]{2}")
+_TWO_DIGITS: Final = lazy_pattern("[0-9]{2}")
 """What stands in every card number, IBAN and other number that is looked for."""
-_SIX_DIGITS: Final = re.compile("(?:[^0-9]*+[0-9]){6}")  # so many stand in a text with any of them but an IBAN
+_SIX_DIGITS: Final = lazy_pattern("(?:[^0-9]*+[0-9]){6}")  # so many stand in a text with any of them but an IBAN
 
 
 @cache

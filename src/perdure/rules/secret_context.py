@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.secret_shapes import Found
 from perdure.rules.secret_values import (
     Clued,
@@ -44,24 +45,24 @@ _SPOKEN: Final = (
 )
 _LINES: Final = r"(?P<lines>(?:[ \t]{0,8}\r?\n[ \t>*-]{0,8}){1,2})"
 
-ASSIGNED: Final = re.compile(
+ASSIGNED: Final = lazy_pattern(
     rf"(?i){_SUFFIX}(?P<gap>{_GAP})[ \t]{{0,4}}(?:{_STRICT}|{_SPOKEN})(?:{_LINES}|[ \t\u00a0]{{0,4}})"
     rf"{_QUOTE}[ \u00a0]?{VALUE}"
 )
 """What follows a name that stands for a secret, in code, in settings or in prose, with the value that it is given."""
-_BESIDE: Final = re.compile(rf"{_SUFFIX}(?P<gap>{_GAP})(?:{_LINES}|[ \t]{{1,3}}){_QUOTE}{VALUE}")
+_BESIDE: Final = lazy_pattern(rf"{_SUFFIX}(?P<gap>{_GAP})(?:{_LINES}|[ \t]{{1,3}}){_QUOTE}{VALUE}")
 """The same without any sign or verb between them."""
-_LINEENDS: Final = re.compile(r"[\"'`*.]{0,3}[ \t]{0,8}(?:\r?\n|$)")
-_NEXT_NAME: Final = re.compile(r"[\w.-]*+[:=]")
-_WORD_BEFORE: Final = re.compile(r"[\w.-]*$")
-_PARAMETER: Final = re.compile(r"&(?:amp;)?[\w.%-]{1,40}=")
-_LOGIN_BEFORE: Final = re.compile(r"(?:login|default)\s{1,4}\S{1,80}\s{1,8}$")
-_REST: Final = re.compile(r"[A-Za-z0-9_\-+/=~.]*+")
+_LINEENDS: Final = lazy_pattern(r"[\"'`*.]{0,3}[ \t]{0,8}(?:\r?\n|$)")
+_NEXT_NAME: Final = lazy_pattern(r"[\w.-]*+[:=]")
+_WORD_BEFORE: Final = lazy_pattern(r"[\w.-]*$")
+_PARAMETER: Final = lazy_pattern(r"&(?:amp;)?[\w.%-]{1,40}=")
+_LOGIN_BEFORE: Final = lazy_pattern(r"(?:login|default)\s{1,4}\S{1,80}\s{1,8}$")
+_REST: Final = lazy_pattern(r"[A-Za-z0-9_\-+/=~.]*+")
 _LONGEST: Final = 200  # characters of a value that are judged; it goes on to its end
-_SNAKE: Final = re.compile(r"[a-z]{1,40}(?:_[a-z]{1,40}){1,12}")
-_UUID: Final = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_HASH: Final = re.compile(r"(?i)[0-9a-f-]*+")
-_VERDICT: Final = re.compile(r"PASS:?[ \t]{1,8}(?:[\w.-]{0,40}[Tt]est|[\w.-]{1,40}/)")
+_SNAKE: Final = lazy_pattern(r"[a-z]{1,40}(?:_[a-z]{1,40}){1,12}")
+_UUID: Final = lazy_pattern(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HASH: Final = lazy_pattern(r"(?i)[0-9a-f-]*+")
+_VERDICT: Final = lazy_pattern(r"PASS:?[ \t]{1,8}(?:[\w.-]{0,40}[Tt]est|[\w.-]{1,40}/)")
 """What begins a line about a test that passed."""
 _MOST_INSIDE: Final = 12  # names within so many characters that are looked at
 
@@ -111,7 +112,7 @@ _PASSWORDS: Final = _Name(
         *("парол", "密码", "密碼", "口令", "暗証", "暗证", "パスワード", "パスフレーズ", "비밀번호", "암호"),
         *("كلمة المرور", "كلمة السر", "סיסמ", "รหัสผ่าน", "mật khẩu", "kata sandi"),
     ),
-    re.compile(
+    lazy_pattern(
         r"(?i)(?:pass(?:words?(?!-stdin)|wds?|phrases?|codes?|wort\w{0,6}|wörter|ord|e|in|out)?(?![a-zäöü])|pwd(?![a-z])|pswd"
         r"|(?<![a-z0-9])pw(?![a-z])|(?-i:(?<=[a-z])PW)(?![a-z])|kennw[oö]rt\w{0,3}|contrase(?:ñ|n)as?|clave(?![a-z])"
         r"|(?<![a-z])mdp(?![a-z])|senhas?(?![a-z])|palavra[ -]passe|wachtwoord(?:en)?"
@@ -129,7 +130,7 @@ _TOKENS: Final = _Name(
         *("secret", "token", "credential", "jeton", "令牌", "トークン", "토큰", "токен", "authorization", "authtoken"),
         *("seed", "geheimnis", "segredo", "secreto", "шифр"),
     ),
-    re.compile(
+    lazy_pattern(
         r"(?i)(?:secret(?:o|os)?|token|credential|jeton|令牌|トークン|토큰|токен|authorization|(?<![a-z])seed(?![a-z])"
         r"|geheimnis|segredo|шифр)"
     ),
@@ -139,7 +140,7 @@ _TOKENS: Final = _Name(
 _SESSIONS: Final = _Name(
     lambda _: "session cookie",
     ("sess", "connect.sid", "auth="),
-    re.compile(r"(?i)(?:sess(?:ion)?[_.-]?(?:id|key|token)?|connect\.sid|(?<=[?&])auth)(?==|\"\s?:)"),
+    lazy_pattern(r"(?i)(?:sess(?:ion)?[_.-]?(?:id|key|token)?|connect\.sid|(?<=[?&])auth)(?==|\"\s?:)"),
     _is_session,
     _is_never,
 )
@@ -149,7 +150,7 @@ _KEYS: Final = _Name(
         *("key", "schlüssel", "schluessel", "clé", "clave", "chave", "chiave", "sleutel", "klucz", "ключ"),
         *("密钥", "密鑰", "秘钥", "金鑰", "キー", "키", "pat"),
     ),
-    re.compile(
+    lazy_pattern(
         r"(?i)(?:key|schl(?:ü|ue)ssel|clé(?: api| d.api| secrète)?|sleutel|klucz|ключ|密钥|密鑰|秘钥|金鑰|キー"
         r"|(?:clave|chave|chiave)s?(?: de| d.| di)? ?(?:api|acesso|acceso)|(?<=api )키|(?<=api)키"
         r"|(?<![a-z])(?-i:PAT)(?![a-z]))"
@@ -160,18 +161,18 @@ _KEYS: Final = _Name(
 _OTHER_KEYS: Final = _Name(
     lambda _: "api key",
     ("key",),
-    re.compile(r"(?:(?<=[A-Za-z0-9][_-])key|(?<=[a-z])Key)(?![A-Za-z])"),
+    lazy_pattern(r"(?:(?<=[A-Za-z0-9][_-])key|(?<=[a-z])Key)(?![A-Za-z])"),
     _is_long_key,
     _is_never,
 )
 """The key of any service that is named before it: ``pixabay_key``."""
-_KEY_BEFORE: Final = re.compile(
+_KEY_BEFORE: Final = lazy_pattern(
     r"(?i)(?:(?<![a-z])|(?-i:(?=[A-Z])))(?:x?api|access|auth|private|secret|service|client|account|sign(?:ing)?|encryption|encrypt|master|admin|licen[sc]e"
     r"|product|activation|serial|storage|webhook|deploy|server|app|application|user|rest|live|shared|preshared|security"
     r"|registry|storage|wallet|age|jwt|session|cookie|hmac|aes|backup|recovery|integration"
     r"|personal|bot|ingest|write)[_ -]?$"
 )
-_NO_KEY: Final = re.compile(
+_NO_KEY: Final = lazy_pattern(
     r"(?i)(?:public|publishable|primary|foreign|partition|cache|sort|idempotency|host|hash|group|row|object|config|lookup"
     r"|unique|composite|dedup\w*|i18n|translation|map|dict|index|storage_object|blob|s3|site"
     r"|file|sheet|doc(?:ument)?|issue|project|message|event|request|routing)[_ -]?$"
@@ -179,7 +180,7 @@ _NO_KEY: Final = re.compile(
 _NETWORK_KEYS: Final = _Name(
     lambda _: "wifi key",
     ("wpa", "wep", "wifi", "wi-fi", "wlan"),
-    re.compile(
+    lazy_pattern(
         r"(?i)(?<![a-z])(?:(?:wpa[23]?|wep|wi-?fi|wlan)(?:[ -](?:network|guest|netz|psk))?[ -]?(?:key|psk"
         r"|passkey|schl(?:ü|ue)ssel|code|clé|clave|chave|chiave|sleutel|klucz)(?![a-zäöü])"
         r"|(?:(?<=clé )|(?<=clé du )|(?<=clave )|(?<=clave del )|(?<=chave )|(?<=chave do )|(?<=chiave )"

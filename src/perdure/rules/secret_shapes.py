@@ -11,6 +11,7 @@ from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.secret_values import Clued, is_beside_key_id, is_made_by_chance, is_sample
 
 Found = tuple[int, int, str]  # (start, end, what it is)
@@ -210,10 +211,10 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
 _MOST: Final = 400
 """Characters after a beginning that are judged: a long text of beginnings alone would be read once for each of them."""
 _STARTING: Final = Clued(
-    ((start,), (name, start, re.compile(rest.replace(",}", f",{_MOST}}}")))) for name, start, rest in _STARTS
+    ((start,), (name, start, lazy_pattern(rest.replace(",}", f",{_MOST}}}")))) for name, start, rest in _STARTS
 )
-_DIGIT: Final = re.compile(r"\d")
-_REST: Final = re.compile(r"(?:[A-Za-z0-9_\-+/=~]|\.(?=[A-Za-z0-9_\-]))*")
+_DIGIT: Final = lazy_pattern(r"\d")
+_REST: Final = lazy_pattern(r"(?:[A-Za-z0-9_\-+/=~]|\.(?=[A-Za-z0-9_\-]))*")
 """A token goes on to its end, also where its shape stops before."""
 _TIGHT: Final = frozenset("_-+/")
 """What may not stand before a clue of letters and digits: there it is a part of something longer, often of base64."""
@@ -277,20 +278,20 @@ _AROUNDS: Final[tuple[tuple[str, tuple[str, ...], int, int, str, Callable[[str],
 )
 """(what it is, clues, how far before and after them it is looked for, its shape, a further test)."""
 
-_PREFIXED: Final = re.compile(
+_PREFIXED: Final = lazy_pattern(
     r"(?<![A-Za-z0-9_/+.%@-])(?<!sha256=)(?<!sha512=)(?!(?:pk|pub|public|client|phc|cs|sha|md)\d*[_-])(?:[a-z]{2,16}|[A-Z]{2,12})\d{0,2}[_-]"
     r"(?=[A-Za-z0-9_-]{32})[A-Za-z0-9_-]*+"
 )
 """A word and then 32 characters or more, as services form their keys today; what is public by its name is not meant."""
-_BLOCK: Final = re.compile(r"[A-Za-z0-9]{20,}+")
+_BLOCK: Final = lazy_pattern(r"[A-Za-z0-9]{20,}+")
 
-_LONG_RUN: Final = re.compile(r"\S{15}")
+_LONG_RUN: Final = lazy_pattern(r"\S{15}")
 """Each of these keys, with its beginning, has 15 characters without a space, or more."""
 _AROUND: Final = Clued(
-    (clues, (name, clues, back, on, re.compile(shape), is_one)) for name, clues, back, on, shape, is_one in _AROUNDS
+    (clues, (name, clues, back, on, lazy_pattern(shape), is_one)) for name, clues, back, on, shape, is_one in _AROUNDS
 )
 
-KEY_BLOCK: Final = re.compile(
+KEY_BLOCK: Final = lazy_pattern(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:[^-]{0,40000}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\n)*[A-Za-z0-9+/=]{20,}+)*)"
 )

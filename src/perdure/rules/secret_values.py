@@ -2,50 +2,50 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.words import word_set
 
 _STAND_INS: Final = r"(?i)your|example|change.?me|placeholder|redacted|dummy|sample|insert|xxx|\.\.\.|\*\*|123456789$"
-_STANDS_IN: Final = re.compile(_STAND_INS)
-_PLACEHOLDER: Final = re.compile(
+_STANDS_IN: Final = lazy_pattern(_STAND_INS)
+_PLACEHOLDER: Final = lazy_pattern(
     rf"{_STAND_INS}|1password"
     r"|^[^0-9]*(?:pass|pwd|secret|token|(?:^|[._-])(?:api|my|the|some)[._-]?key)[^0-9]*[0-9]{0,4}$"
     r"|^(?:null|none|true|false|undefined|required|optional)$"
 )
-_CODE: Final = re.compile(
+_CODE: Final = lazy_pattern(
     r"[$%@#&*]?[A-Za-z_]\w*+(?:(?:\.|->|::)[A-Za-z_]\w*+)+|[/.~][\w./-]*+|(?:[a-z0-9_.-]++/)+[\w.-]*+"
     r"|[a-z]\w*+(?::\w++)+|\$[A-Za-z_]\w*+|%\w+%?|0x[0-9a-fA-F]{1,8}|[$€£]\d[\d.,]*+(?:/.*+)?"
     r"|[a-z][a-z0-9+.-]{1,20}://.*+|(?:@|[a-z]++:)?(?:[a-z0-9_-]++\.)+[a-z]{2,24}(?::\d++)?(?:/.*+)?|localhost:.*+"
     r"|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)+|--[a-z][\w-]*+(?:=.*+)?|[a-z_]++=[\d.]++"
     r"|(?:[\w.-]++/)*+[\w-]++\.[a-z]{1,4}(?:::\w++)++"
 )
-_DATE: Final = re.compile(
+_DATE: Final = lazy_pattern(
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*+|\d{1,2}:\d\d.*+|[\d.,]++(?:%|[a-zA-Z]{1,6})?|v?\d++(?:\.\w++)+(?:-\w++)?"
 )
-_SAMPLE: Final = re.compile(r"EXAMPLE|([Xx0])\1{7}|\*{3}|\.{3}")
-_SLUG: Final = re.compile(
+_SAMPLE: Final = lazy_pattern(r"EXAMPLE|([Xx0])\1{7}|\*{3}|\.{3}")
+_SLUG: Final = lazy_pattern(
     r"[a-z]{2,}+(?:[-_.:][a-z]{2,}+)*(?:[-_.:]?v?\d{1,4}(?:[-_.:][a-z]{2,}+)*|[-_.:](?:[-_.:][a-z]{2,}+)*)?"
 )
 """Words and a number: ``db-credentials7``, ``mailer2``, ``web-tls-2026``."""
-_PARTS: Final = re.compile(
+_PARTS: Final = lazy_pattern(
     r"(?:[A-Za-z]{1,40}\d{0,2}|\d{1,4}[A-Za-z]{0,2})(?:[-_.:/+](?:[A-Za-z]{1,40}\d{0,2}|\d{1,4}[A-Za-z]{0,2})){2,20}"
 )
 """Words and numbers side by side: ``svc-payments-eu1-v2``. What is made by chance mixes both within a part."""
-_REFERRED: Final = re.compile(r"[A-Za-z_]\w{0,80}?(?:Secret|Token|Key|Credential)s?(?![a-z])\w{0,80}")
+_REFERRED: Final = lazy_pattern(r"[A-Za-z_]\w{0,80}?(?:Secret|Token|Key|Credential)s?(?![a-z])\w{0,80}")
 """A name in code that says what it holds: ``MLDSA44PrivateKey``."""
-_PHRASE: Final = re.compile(r"[A-Za-z]{3,}+(?:[-_.+][A-Za-z]{3,}+){3,}")
-_WORDS_OF_PHRASE: Final = re.compile(r"[^\W_]+")
+_PHRASE: Final = lazy_pattern(r"[A-Za-z]{3,}+(?:[-_.+][A-Za-z]{3,}+){3,}")
+_WORDS_OF_PHRASE: Final = lazy_pattern(r"[^\W_]+")
 _OF_RULES: Final = word_set("""
     a an the of for and or with to be is are was must should please enter your required not wrong incorrect invalid
     empty short long at least characters words used expected again bitte eingeben geben muss introduzca entrez saisissez
     veuillez inserisci digite voer
     """)
 """Words of what tells how a passphrase must be, or asks for one."""
-_NAMES_SECRET: Final = re.compile(r"(?i)pass|kennw|contrase|senha|phrase|wachtwoord")
+_NAMES_SECRET: Final = lazy_pattern(r"(?i)pass|kennw|contrase|senha|phrase|wachtwoord")
 _SHORTEST_KEY: Final = 12
 _SHORTEST_RANDOM: Final = 16
 _SHORTEST_PHRASE: Final = 18

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from perdure.records.memory import Sort, Trust
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.markdown import without_markup
 from perdure.rules.language.requests import words_to_remember
 from perdure.rules.language.sentences import sentences
@@ -20,32 +21,32 @@ from perdure.rules.lasting import is_rule
 from perdure.rules.pattern_extraction import NoteCandidate, find_candidates
 from perdure.rules.source_trust import is_person, is_trusted, takes_over
 
-_ASKING: Final = re.compile(r"[?\uff1f\u061f\u037e\u055e\u1367\u2047\u2048\u2049][\s\W]*\Z")
+_ASKING: Final = lazy_pattern(r"[?\uff1f\u061f\u037e\u055e\u1367\u2047\u2048\u2049][\s\W]*\Z")
 """A sentence's question mark: Latin, full-width, Arabic, Greek, Armenian, Ethiopic."""
-_WORD: Final = re.compile(r"[^\W_]+")
-_ALSO_ASKS: Final = re.compile(r"\bplease\s+(?:remember|note|keep)\s+(?:that|this|it)\b", re.IGNORECASE)
+_WORD: Final = lazy_pattern(r"[^\W_]+")
+_ALSO_ASKS: Final = lazy_pattern(r"\bplease\s+(?:remember|note|keep)\s+(?:that|this|it)\b", re.IGNORECASE)
 """A request beside what is to be remembered: it need not begin its sentence."""
-_TELLING: Final = re.compile(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
+_TELLING: Final = lazy_pattern(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
 """Digits, identifiers, paths, addresses and code: whatever is short and has one says something."""
-_SIGNS: Final = re.compile(
+_SIGNS: Final = lazy_pattern(
     r"(?<!\S)(?:[+-]1|[0-9]{1,2}[/-][0-9]{1,2}|[0-9]{1,3}%|(?:[a-z]|[A-Za-z][a-z]|[a-z]{3})8|[A-Za-z]8r)[!.]*(?!\S)"
 )
 """Votes, scores and codes that agree ("+1", "10/10", "10-4"), and words of chats in which 8 is a syllable ("gn8")."""
-_LONE_NUMBER: Final = re.compile(r"\s*[0-9]{1,2}[!.]*\s*")
-_NAME: Final = re.compile(r"(?<![.!?。！？\s])\s+[A-Z][^\W\d_]+")  # noqa: RUF001  # full-width marks are meant
+_LONE_NUMBER: Final = lazy_pattern(r"\s*[0-9]{1,2}[!.]*\s*")
+_NAME: Final = lazy_pattern(r"(?<![.!?。！？\s])\s+[A-Z][^\W\d_]+")  # noqa: RUF001  # full-width marks are meant
 _IDEOGRAPHS: Final = "\u2e80"  # scripts from here on are written without spaces; two letters count as a word
 _HEAD: Final = 2000  # characters that are looked at: what a message does shows in its beginning
 _BRIEF: Final = 2  # words that say nothing by themselves, unless they answer a question
 _SAID_BESIDE: Final = 4  # so many words besides a question make a statement that also asks
 PATTERNS: Final = frozenset({"explicit", "important"})
-_OPENS: Final = re.compile(r"remember\b|note\s+that\b|(?:important|note|key point):", re.IGNORECASE)
+_OPENS: Final = lazy_pattern(r"remember\b|note\s+that\b|(?:important|note|key point):", re.IGNORECASE)
 """Not "save" and "store": to a coding agent those are about files."""
 _POLITE: Final = word_set("""
     please also and but so ok okay yes no now then hey well just must always can could would you
     """)
 _ASKED: Final = 0.95  # confidence of what is asked for politely: that of what is asked for plainly
-_MAY: Final = re.compile(r"\byou (?:can|could|would)\b")  # "you could remember that as a trick" advises
-_POINTS: Final = re.compile(r"(?:one|it|this|that|these|those|them)\b[^:]*\Z", re.IGNORECASE)
+_MAY: Final = lazy_pattern(r"\byou (?:can|could|would)\b")  # "you could remember that as a trick" advises
+_POINTS: Final = lazy_pattern(r"(?:one|it|this|that|these|those|them)\b[^:]*\Z", re.IGNORECASE)
 """Words that stand for what was said before: "remember that one" asks for the sentence before it."""
 
 
@@ -53,7 +54,7 @@ def _phrases(lists: Iterable[str]) -> re.Pattern[str]:
     """Return an expression of the phrases of some lists, each as whole words."""
     listed = {phrase.strip() for text in lists for line in text.splitlines() for phrase in line.split("|")} - {""}
     found = (_whole(phrase) for phrase in sorted(listed, key=lambda p: (-len(p), p)))
-    return re.compile("|".join(found), re.IGNORECASE)
+    return lazy_pattern("|".join(found), re.IGNORECASE)
 
 
 def _whole(phrase: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 from bisect import bisect_right
 from collections import Counter
@@ -15,6 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
+from perdure.records.patterns import lazy_pattern
 from perdure.stores.byte_search import ByteSearch
 from perdure.stores.packing import unpacked
 from perdure.stores.rows import UNREADABLE
@@ -26,9 +26,11 @@ _PASSAGES: Final = 4  # passages of one text
 _BATCH: Final = 1 << 20  # characters of rows that are searched at once
 _MOST_LISTED: Final = 1000  # places of one store
 _CHUNK: Final = 1 << 22  # bytes of a file that are read at once
-_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f]+')  # what JSON writes as it is
-_ESCAPED: Final = re.compile(r'\\[nrt]|\\(?=["\\])|\s')  # white space, also as JSON writes it, and what escapes a mark
-_SPACED: Final = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
+_PLAIN: Final = lazy_pattern(r'[^"\\\x00-\x1f\x7f-\x9f]+')  # what JSON writes as it is
+_ESCAPED: Final = lazy_pattern(
+    r'\\[nrt]|\\(?=["\\])|\s'
+)  # white space, also as JSON writes it, and what escapes a mark
+_SPACED: Final = lazy_pattern(r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
 """A letter or digit of a script that puts spaces between words."""
 
 _STATEMENTS: Final = (

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 
 from perdure.records.instant import Instant, from_instant, to_instant
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.words import NUMBER_WORDS, word_set
 
 # A line for each month or weekday: English, German, French, Spanish, Italian, Portuguese, Dutch; then short forms.
@@ -61,7 +62,7 @@ _COUNTS: Final = {
     "couple": 2,
     "few": 3,
 }
-_DATES: Final = re.compile(
+_DATES: Final = lazy_pattern(
     rf"""(?<![\w.-])(?:
         (?P<year>\d{{4}})-(?P<month>\d{{1,2}})(?:-(?P<day>\d{{1,2}}))?
       | (?:(?P<in>in|im|en|em|since|during|until|by|this|last|early|late|mid)[\s-]+)?
@@ -79,8 +80,8 @@ _DATES: Final = re.compile(
 )
 
 
-_DIGIT: Final = re.compile(r"\d")
-_WORDS: Final = re.compile(r"\w+")
+_DIGIT: Final = lazy_pattern(r"\d")
+_WORDS: Final = lazy_pattern(r"\w+")
 _HINTS: Final = frozenset(
     {*MONTH_OF, *WEEKDAY_OF, "ago", "last", "past", "previous", "this", *(_WORDS.findall(n)[-1] for n in _DAYS_AGO)}
 )

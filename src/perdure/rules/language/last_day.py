@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from perdure.records.instant import DAY_MS, Instant, from_instant, to_instant
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.dates import MONTH_OF, WEEKDAY_OF, any_of
 from perdure.rules.language.replaced_values import changes
 from perdure.rules.language.sentences import sentences
@@ -23,12 +24,12 @@ _SHIFTS: Final = {
     **dict.fromkeys(("today", "tonight", "heute", "aujourd'hui", "hoy", "oggi", "hoje", "vandaag"), 0),
     **dict.fromkeys(("tomorrow", "morgen", "demain", "mañana", "domani", "amanhã"), 1),
 }
-_UNTIL: Final = re.compile(
+_UNTIL: Final = lazy_pattern(
     r"(?<!\w)(?:until|till|bis(?:\s+(?:zum|einschließlich))?|jusqu['’](?:au|à)|hasta(?:\s+el)?|até(?:\s+(?:o|ao))?"  # noqa: RUF001  # the typographic apostrophe
     r"|fino\s+(?:al|a)|tot(?:\s+en\s+met)?)\s+",
     re.IGNORECASE,
 )
-_DAY: Final = re.compile(
+_DAY: Final = lazy_pattern(
     rf"""(?:the\s+|le\s+|el\s+|il\s+)?(?:
         (?P<iso>\d{{4}}-\d\d-\d\d)(?![\w-])
       | (?P<d>\d{{1,2}})\.(?P<m>\d{{1,2}})\.(?P<y>\d{{4}})?(?!\d)
@@ -45,34 +46,34 @@ _FIRST: Final = (
     rf"(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}\.\d{{1,2}}\.(?:\d{{4}})?|(?:{any_of(MONTH_OF)})\s+\d{{1,2}}(?:st|nd|rd|th)?"
     rf"|\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?(?:\s+(?:(?:of|de|di)\s+)?(?:{any_of(MONTH_OF)}))?(?:,?\s+(?:de\s+)?\d{{4}})?)"
 )
-_SPAN: Final = re.compile(
+_SPAN: Final = lazy_pattern(
     r"(?<!\w)(?:from|between|vom|von|zwischen|du|de|entre|del|desde|dal|van|tussen)\s+(?:(?:the|dem|le|el|il|o)\s+)?"
     rf"{_FIRST}\s+(?:to|and|through|und|au|à|et|al|a|y|ao|e|en|-|\u2013)\s+"
     rf"|(?<![\w.,-])\d{{1,2}}\.?\s?[-\u2013]\s?(?=\d{{1,2}}\.?\s+(?:{any_of(MONTH_OF)})\b)",
     re.IGNORECASE,
 )
 """What stands before the last of some days: "from 7 to 18 December", "du 7 au 18 décembre", "7-18 December"."""
-_MOVED: Final = re.compile(
+_MOVED: Final = lazy_pattern(
     r"\bslip|\bdelay|verschoben|verlegt|déplacé|reporté|aplazad|pospuest|rinviat|spostat|adiad|verplaatst|verzet"
 )
-_MONTHS: Final = re.compile(rf"\b(?:{any_of(MONTH_OF)})\b", re.IGNORECASE)
+_MONTHS: Final = lazy_pattern(rf"\b(?:{any_of(MONTH_OF)})\b", re.IGNORECASE)
 _HALF_YEAR: Final = 183
-_NOT_ENDING: Final = re.compile(
+_NOT_ENDING: Final = lazy_pattern(
     r"(?:\b(?:not|nicht|erst|pas|no|non|não|niet|never|nie|only)|n['’]t)\s+\Z",  # noqa: RUF001  # as above
     re.IGNORECASE,
 )
-_AGAIN: Final = re.compile(
+_AGAIN: Final = lazy_pattern(
     r"\b(?:every|each|always|daily|weekly|jede[nmrs]?|immer|täglich|wöchentlich|chaque|toujours|cada|siempre|sempre"
     r"|ogni|elke|altijd)\b",
     re.IGNORECASE,
 )
-_FOLLOWS: Final = re.compile(
+_FOLLOWS: Final = lazy_pattern(
     r"\b(?:then|after|afterwards|thereafter|from|since|danach|dann|anschließend|ab|puis|ensuite|après|luego|después"
     r"|poi|dopo|depois|daarna|vanaf)\b|\?",
     re.IGNORECASE,
 )
-_ORDINAL: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
-_WEEKDAYS: Final = re.compile(rf"\b(?:{any_of(WEEKDAY_OF)})s?\b", re.IGNORECASE)
+_ORDINAL: Final = lazy_pattern(r"(?<!\d)\d{1,2}\.\Z")
+_WEEKDAYS: Final = lazy_pattern(rf"\b(?:{any_of(WEEKDAY_OF)})s?\b", re.IGNORECASE)
 
 
 class _Limit(NamedTuple):

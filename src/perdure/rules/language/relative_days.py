@@ -6,6 +6,7 @@ import re
 from datetime import date, timedelta
 from typing import Final
 
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.words import NUMBER_WORDS
 
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -26,7 +27,7 @@ _SHIFTS: Final = {
 }
 _PARTS: Final = {"tonight": (0, "evening"), "last night": (-1, "evening")}
 _N: Final = rf"\d{{1,3}}|{'|'.join(_COUNTS)}"
-_RELATIVE: Final = re.compile(
+_RELATIVE: Final = lazy_pattern(
     rf"""\b(?:(?P<before>on|by|until|till|since|from|for|of|before|after|than|in)\s+)?(?<!the\ )(?:
         (?P<day>the\ day\ before\ yesterday|the\ day\ after\ tomorrow|{"|".join(k for k in _SHIFTS if " " not in k)})
           (?:\s+(?P<part>morning|afternoon|evening|night))?

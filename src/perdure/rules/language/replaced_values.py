@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import CALENDAR, STOP_WORDS, word_set
 
@@ -43,12 +44,12 @@ _NOT_REMOVABLE: Final = (
     ),
 )
 _PATTERNS: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), removable)
+    (lazy_pattern(pattern, re.IGNORECASE), removable)
     for patterns, removable in ((_REMOVABLE, True), (_NOT_REMOVABLE, False))
     for pattern in patterns
 )
 _RETURNS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    lazy_pattern(pattern, re.IGNORECASE)
     for pattern in (
         rf"\b(?:back\s+(?:to|on)|revert\w*\s+to)\s+(?:using\s+)?(?:the\s+)?{_OLD}(?:{_END}|\s+after\b)",
         rf"(?:\A|[,;:.!]\s){_OLD}\s+it\s+is(?=\s*[,;.!]|\s*\Z)",
@@ -59,15 +60,15 @@ _DECIDING: Final = word_set(
     "let go going gone went scrap ok okay decide decided switch switched moved please after all"
 )
 """What stands beside it and says not of what: "ok, let's go"."""
-_CHANGES: Final = re.compile(_MOVES, re.IGNORECASE)
-_FROM_HERE: Final = re.compile(r"\b(?:now|instead|as\s+of|from\s+(?:[^\W_]+\s+){1,3}on)\b", re.IGNORECASE)
+_CHANGES: Final = lazy_pattern(_MOVES, re.IGNORECASE)
+_FROM_HERE: Final = lazy_pattern(r"\b(?:now|instead|as\s+of|from\s+(?:[^\W_]+\s+){1,3}on)\b", re.IGNORECASE)
 """What else says that something is not as it was: "tickets are 12 euros now"."""
-_SUBJECT: Final = re.compile(
+_SUBJECT: Final = lazy_pattern(
     r"\W*(?:(?:the|our|my|your|his|her|their|this|that|so|and|but|also|then|right|ok|okay|oh)\b\W+)*([^\W\d_]+)",
     re.IGNORECASE,
 )
-_TOKEN: Final = re.compile(r"[^\W_]+(?:[./@:_-][^\W_]+)*")
-_SLASH: Final = re.compile(
+_TOKEN: Final = lazy_pattern(r"[^\W_]+(?:[./@:_-][^\W_]+)*")
+_SLASH: Final = lazy_pattern(
     rf"(?<=day)/(?=(?:{'|'.join(sorted(d for d in CALENDAR if d.endswith('day')))})\b)", re.IGNORECASE
 )
 """Between two days: "the Tuesday/Thursday slots" are those of both."""

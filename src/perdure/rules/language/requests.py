@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.words import word_set
 
 _SPACE: Final = "[ \\t\u00a0]{1,3}"  # between words: French has spaces that do not break
@@ -63,7 +64,7 @@ def _expression(*requests: str) -> re.Pattern[str]:
     """Return an expression of what stands before the words to remember; each space may be up to three."""
     either = "|".join(f"(?:{request})" for request in requests)
     either = either.replace(r"\s?", _NO_SPACE).replace(r"\s", _SPACE)
-    return re.compile(_OPENING + f"(?:{either})", re.IGNORECASE | re.VERBOSE)
+    return lazy_pattern(_OPENING + f"(?:{either})", re.IGNORECASE | re.VERBOSE)
 
 
 _IN_ENGLISH: Final = _expression(_ENGLISH)
@@ -78,8 +79,8 @@ _VERBS: Final = word_set("""
     needs wants gets goes runs lives uses takes comes works
     """)
 _OPENS_MORE: Final = word_set("from starting on in at for after before during until since only every")
-_NO_CLAUSE: Final = re.compile(r"the\s(?:next|last|other|first)\stime\b|in\scase\b", re.IGNORECASE)
-_WORD: Final = re.compile(r"[^\W_][\w'’.-]*")  # noqa: RUF001
+_NO_CLAUSE: Final = lazy_pattern(r"the\s(?:next|last|other|first)\stime\b|in\scase\b", re.IGNORECASE)
+_WORD: Final = lazy_pattern(r"[^\W_][\w'’.-]*")  # noqa: RUF001
 _HEAD: Final = 200  # characters that are looked at
 _AHEAD: Final = 4  # words among which a verb makes a clause
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal
 
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import (
     CALENDAR,
@@ -25,8 +26,8 @@ Kind = Literal["code", "number", "date", "negation", "modal", "name", "word", "s
 """What a piece is; a mark is punctuation and says nothing by itself."""
 Said = tuple[Kind, str]  # what a piece says: its kind and its value in a normal form
 
-_COUNTED: Final = re.compile(r"[A-Za-z\u00aa-\u024f]+|[0-9]+|[^\s\W]|[^\w\s]|_")
-_LONG: Final = re.compile(r"[A-Za-z\u00aa-\u024f]{11,}|[0-9]{5,}")
+_COUNTED: Final = lazy_pattern(r"[A-Za-z\u00aa-\u024f]+|[0-9]+|[^\s\W]|[^\w\s]|_")
+_LONG: Final = lazy_pattern(r"[A-Za-z\u00aa-\u024f]{11,}|[0-9]{5,}")
 _LETTERS_PER_TOKEN: Final = 10
 _DIGITS_PER_TOKEN: Final = 4
 
@@ -45,11 +46,11 @@ def count_tokens(text: str) -> int:
     return total
 
 
-_LATIN: Final = re.compile(r"[A-Za-z]+")
-_SINGLE: Final = re.compile(r"[^\sA-Za-z]|[\n\u0370-\u03ff\u0800-\uffff]")
+_LATIN: Final = lazy_pattern(r"[A-Za-z]+")
+_SINGLE: Final = lazy_pattern(r"[^\sA-Za-z]|[\n\u0370-\u03ff\u0800-\uffff]")
 """What costs at least one token by itself: a digit, a mark, a line end, a letter of another script."""
-_MANY: Final = re.compile(r"[\u0370-\u03ff\u0800-\uffff]")
-_RARE: Final = re.compile(r"[\U00010000-\U0010ffff]")
+_MANY: Final = lazy_pattern(r"[\u0370-\u03ff\u0800-\uffff]")
+_RARE: Final = lazy_pattern(r"[\U00010000-\U0010ffff]")
 _COMMON_WORD: Final = 12  # letters of a word that tokenizers may know; a longer one falls into short pieces
 
 
@@ -84,8 +85,8 @@ class Piece:
     said: tuple[Said, ...]  # what it says, in order: ``can't`` says a modal and a negation. Empty for a mark
 
 
-_CHUNK: Final = re.compile(r"```(?s:.*?)(?:```|\Z)|`[^`\n]+`|[^\s`]+|`+")
-_CODE: Final = re.compile(
+_CHUNK: Final = lazy_pattern(r"```(?s:.*?)(?:```|\Z)|`[^`\n]+`|[^\s`]+|`+")
+_CODE: Final = lazy_pattern(
     r"""(?:https?://|www\.).+                    # a URL
       | --?[A-Za-z][\w-]*(?:=.*)?                # a flag
       | (?=.*(?:[A-Za-z0-9]_[A-Za-z0-9]|[A-Za-z0-9)][./\\][A-Za-z]|[A-Za-z][.:/\\][0-9]|::|\(\)
@@ -93,7 +94,7 @@ _CODE: Final = re.compile(
         |\w=\w|\w@\w|\w\+\+$|^[A-Z]\#$|^[@\#]\w|^(?:[.~]{0,2}/|[A-Za-z]:\\)\w|^__?\w))[!-~]+""",
     re.VERBOSE,
 )
-_PLAIN: Final = re.compile(
+_PLAIN: Final = lazy_pattern(
     r"(?:(?<![\w)])[-+]?[$€£¥]?-?)?\d+(?:[.,:/-]\d+)*[%°]?"  # a number, a version, a time or a date
     r"|[^\W\d_]+(?:['’][^\W\d_]+)*"  # noqa: RUF001  # the typographic apostrophe is meant
     r"|\.{2,}|-{2,}|.",
@@ -103,11 +104,11 @@ _BEFORE: Final = "([{<\"'“‘*_"  # noqa: RUF001  # typographic quotes are mea
 _AFTER: Final = ".,;:!?)]}>\"'”’*…"  # noqa: RUF001  # as above
 _LONGEST_CODE: Final = 400
 _LONGEST_CACHED: Final = 2_000  # characters; the pieces of longer texts are not kept
-_THOUSANDS: Final = re.compile(r"[-+$€£¥]*\d{1,3}(?:,\d{3})+(?:\.\d+)?[%°]?")
-_DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[/.]\d\d?[/.]\d{4}|\d\d?:\d\d(?::\d\d)?")
+_THOUSANDS: Final = lazy_pattern(r"[-+$€£¥]*\d{1,3}(?:,\d{3})+(?:\.\d+)?[%°]?")
+_DATE: Final = lazy_pattern(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[/.]\d\d?[/.]\d{4}|\d\d?:\d\d(?::\d\d)?")
 """A calendar date, or a time of day."""
 _MARKS_THAT_SPEAK: Final = frozenset("%&@\\/")
-_BARE_NEGATION: Final = re.compile(r"(ai|are|ca|could|did|do|does|had|has|have|is|must|should|was|were|wo|would)nt")
+_BARE_NEGATION: Final = lazy_pattern(r"(ai|are|ca|could|did|do|does|had|has|have|is|must|should|was|were|wo|would)nt")
 _ENDINGS: Final[dict[str, Said]] = {
     "ll": ("modal", "will"),
     "d": ("modal", "would"),

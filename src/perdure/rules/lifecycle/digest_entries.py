@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ import numpy as np
 
 from perdure.records.digests import same_words
 from perdure.records.memory import Kind, MemoryItem, Sort
+from perdure.records.patterns import lazy_pattern
 from perdure.records.recall import OverInText
 from perdure.records.vector import Vector
 from perdure.rules.language.replaced_values import content_words
@@ -71,9 +71,9 @@ ECHO: Final = 0.8  # from this share of a text's words on, another that has them
 _LEAST_WORDS: Final = 4  # words that a note has at least, for a message to say what it says
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
 _HEAD: Final = 4000
-_WORDS: Final = re.compile(r"[^\W\d_]{2}|[\u2e80-\U0003ffff]")
+_WORDS: Final = lazy_pattern(r"[^\W\d_]{2}|[\u2e80-\U0003ffff]")
 """Two letters in a row, or one of a script that is written without spaces."""
-_NAME: Final = re.compile(r"(?<![.!?:\"\s])\s+([A-Z][^\W_]+)")
+_NAME: Final = lazy_pattern(r"(?<![.!?:\"\s])\s+([A-Z][^\W_]+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Piece, count_tokens, pieces
 from perdure.rules.language.words import STOP_WORDS, TURNING, word_set
@@ -16,10 +16,10 @@ from perdure.rules.language.worth_words import SMALL_TALK
 
 SUMMARY_TOKENS, KEYWORDS_TOKENS = 150, 20  # tokens of a summary and of keywords, if nobody says otherwise
 
-_QUOTED: Final = re.compile(r"\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»")
+_QUOTED: Final = lazy_pattern(r"\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»")
 _TURNS: Final = TURNING | word_set("before after since while against off down under over above below between from")
 _ENDS: Final = frozenset(".!?…。！？")  # noqa: RUF001  # the full-width marks are meant
-_SPACELESS: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_SPACELESS: Final = lazy_pattern(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _MOSTLY: Final = 0.3
 _POLITE: Final = frozenset(word for words in SMALL_TALK.values() for word in words.split())
 

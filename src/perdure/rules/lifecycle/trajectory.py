@@ -217,13 +217,19 @@ class Foreseen:
         """Return position -> id of the memories that are hidden or shortened."""
         return {i: self.ids[i] for i in np.flatnonzero(self.loses).tolist()}
 
+    def hidden_at(self) -> dict[str, Instant]:
+        """Return id -> when, of the memories that are hidden: nothing moves them after that."""
+        hiding = [(step, np.flatnonzero(~step.after.active)) for step in self.steps]
+        pairs = [zip(step.rows[which].tolist(), step.moves.at[which].tolist(), strict=True) for step, which in hiding]
+        return {self.ids[row]: at for some in pairs for row, at in some}
+
 
 def forecast_moves(
     states: Mapping[str, State],
     accesses: Mapping[str, Accesses],
     now: Instant,
     policy: Policy,
-    openings: Mapping[str, Opening],
+    openings: Mapping[str, Opening] = MappingProxyType({}),
 ) -> Foreseen:
     """Return the moves of ``replay`` as arrays, for what needs no final states."""
     run, loses = _Replay([*states.values()], [accesses.get(i, ()) for i in states], now, policy), np.zeros(len(states))

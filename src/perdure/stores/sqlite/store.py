@@ -22,11 +22,9 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Lease, Neighbours, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
-from perdure.stores.checking import journal_faults
 from perdure.stores.plans import SqlTransactionView
 from perdure.stores.reading import KeptAccesses, SqlDocuments
 from perdure.stores.sql_store import SqlStore
-from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.checkpoints import Checkpoints
 from perdure.stores.sqlite.compacting import compact_file, file_size, purge
 from perdure.stores.sqlite.connection import (
@@ -42,7 +40,6 @@ from perdure.stores.sqlite.connection import (
     without_waiting,
 )
 from perdure.stores.sqlite.opened_file import OpenedFile
-from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.refusals import MORE_ROOM, NO_ACCESS, translate_errors
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
@@ -294,12 +291,18 @@ class SqliteStore(SqlStore):
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
         if namespace is not None:
+            from perdure.stores.checking import journal_faults  # noqa: PLC0415  # only where it is used
+
             return list(journal_faults(self._view, namespace, scope))
+        from perdure.stores.sqlite.checking import find_faults  # noqa: PLC0415  # only where it is used
+
         with self._own_connection() as connection:
             return list(find_faults(connection, self._view, scope))
 
     def rebuild(self, *, keep_texts: bool) -> None:
         self._check_writable()
+        from perdure.stores.sqlite.rebuilding import rebuild  # noqa: PLC0415  # only where it is used
+
         with self._use() as connection:
             rebuild(connection, keep_texts=keep_texts)
             self._connect(connection)
