@@ -10,10 +10,9 @@ from typing import Final
 
 from perdure.operations.store_protocol import Store
 from perdure.operations.undo_past_erasures import ERASE
-from perdure.records.damage import Fault
+from perdure.records.damage import Fault, JournalOrder
 from perdure.records.digests import digest_with_lines
 from perdure.records.errors import StoreError
-from perdure.records.store_rows import JournalOrder
 from perdure.records.transfer import Cursor, Line
 
 _LINE: Final = ("target", "id", "before", "after", "because")

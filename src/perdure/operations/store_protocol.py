@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from perdure.operations.token_store import Tokens
-from perdure.records.damage import CheckScope, Fault, RepairSources
+from perdure.records.damage import CheckScope, Fault, JournalOrder, RepairSources
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Record, Shelf, State
@@ -16,7 +16,6 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.store_rows import (
     ImportanceRow,
-    JournalOrder,
     Lease,
     Neighbours,
     Purged,

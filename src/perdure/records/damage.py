@@ -80,3 +80,11 @@ class CheckScope:
 
 
 WHOLE: Final = CheckScope(whole=True)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalOrder:
+    """The operations of a namespace in their order."""
+
+    operations: Sequence[tuple[Any, ...]]  # (number, id, name)
+    unnamed: Sequence[Any]  # the numbers or ids of operations that lines name and that are not there

@@ -165,11 +165,3 @@ class StoreHealth:
 
     schema: int  # number of its schema
     writable: bool  # as far as can be said without writing
-
-
-@dataclass(frozen=True, slots=True)
-class JournalOrder:
-    """The operations of a namespace in their order."""
-
-    operations: Sequence[tuple[Any, ...]]  # (number, id, name)
-    unnamed: Sequence[Any]  # the numbers or ids of operations that lines name and that are not there

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from perdure.records.damage import RepairSources
+from perdure.records.damage import JournalOrder, RepairSources
 from perdure.records.deadline import unlimited
 from perdure.records.errors import InvalidInput
 from perdure.records.glance import Glance
@@ -16,16 +16,7 @@ from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
-from perdure.records.store_rows import (
-    ImportanceRow,
-    JournalOrder,
-    Lease,
-    Neighbours,
-    TrimmedPage,
-    UpkeepState,
-    Usage,
-    Waiting,
-)
+from perdure.records.store_rows import ImportanceRow, Lease, Neighbours, TrimmedPage, UpkeepState, Usage, Waiting
 from perdure.records.transfer import Line
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading

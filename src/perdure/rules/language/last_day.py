@@ -110,13 +110,12 @@ def end_beside(value: str, text: str, said_at: Instant) -> Instant | None:
 def _limit(text: str, said_on: date) -> _Limit | None:
     if len(text) > _LONGEST or not _is_one_sentence(text) or _AGAIN.search(text):
         return None
-    limits = [
-        (limit, day) for limit in (*_UNTIL.finditer(text), *_spans(text)) if (day := _DAY.match(text, limit.end()))
-    ]
+    spans = [*_spans(text)]
+    limits = [(limit, day) for limit in (*_UNTIL.finditer(text), *spans) if (day := _DAY.match(text, limit.end()))]
     if len({day.start() for _, day in limits}) != 1:
         return None
     limit, day = limits[-1]  # of one day: the span
-    is_span = limit.re is _SPAN
+    is_span = limit in spans
     if _is_unclear(text[: limit.start()], day, text[day.end() :], is_span=is_span):
         return None
     try:

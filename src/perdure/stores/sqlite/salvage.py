@@ -22,6 +22,7 @@ import apsw
 from perdure.stores.sqlite.backup import copy_as_it_is, copy_permissions, free_name
 from perdure.stores.sqlite.connection import APPLICATION_ID, fetch_all, transaction
 from perdure.stores.sqlite.lines import add_functions
+from perdure.stores.sqlite.schema import quoted
 from perdure.stores.statements import migrations, registry
 
 _KEPT: Final = "before-repair"
@@ -120,7 +121,7 @@ class _Table:
                 number if value is None and place and kind == "INTEGER" else value
                 for (_, kind, _, place), value in zip(columns, values, strict=True)
             ]
-            slots = {"table": self.name, "columns": ", ".join(_quoted(c[0]) for c in columns)}
+            slots = {"table": self.name, "columns": ", ".join(quoted(c[0]) for c in columns)}
             slots["values"] = ", ".join("?" * len(columns))
             with suppress(apsw.ConstraintError, apsw.MismatchError):
                 connection.execute(registry("sqlite")["insert_salvaged"].sql.format(**slots), numbered)
@@ -130,7 +131,7 @@ def _table(new: apsw.Connection, name: str, sql: str) -> _Table | None:
     """Return the table of a new file that takes the rows of one; None for what is made anew from others."""
     if name.startswith(("words", "vocabulary", "sqlite_")) or sql.upper().startswith("CREATE VIRTUAL"):
         return None
-    quoted = _quoted(name)
+    own = quoted(name)
     if not (columns := fetch_all(new, "table_columns", (name,))):
         with suppress(apsw.Error):
             new.execute(sql)
@@ -139,11 +140,7 @@ def _table(new: apsw.Connection, name: str, sql: str) -> _Table | None:
     found = [(str(c), str(kind), bool(required), int(place)) for c, kind, required, _, place in columns]
     if keyed:  # the key comes first
         found.sort(key=lambda column: column[3] or math.inf)
-    return _Table(quoted, tuple(found), keyed) if found else None
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return _Table(own, tuple(found), keyed) if found else None
 
 
 @dataclass(slots=True)

@@ -97,10 +97,11 @@ def restore_schema(connection: apsw.Connection) -> None:
 
 
 def _drop(connection: apsw.Connection, kind: str, name: str) -> None:
-    connection.execute(f"DROP {kind} {_quoted(name)}")
+    connection.execute(f"DROP {kind} {quoted(name)}")
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -141,9 +142,9 @@ def _restore_table(connection: apsw.Connection, name: str, sql: str, *, is_there
     kept = _old_names(list(fillers), present)
     if set(present) - set(kept.values()):  # what somebody added may hold something
         return
-    connection.execute(f"ALTER TABLE {_quoted(source)} RENAME TO {_ASIDE}")
+    connection.execute(f"ALTER TABLE {quoted(source)} RENAME TO {_ASIDE}")
     connection.execute(sql)
-    values = ", ".join(_quoted(kept[c]) if c in kept else filler for c, filler in fillers.items())
+    values = ", ".join(quoted(kept[c]) if c in kept else filler for c, filler in fillers.items())
     slots = {"table": name, "columns": ", ".join(fillers), "values": values}
     connection.execute(re.sub(r"\{(\w+)\}", lambda slot: slots[slot[1]], registry("sqlite")["insert_kept_rows"].sql))
     _drop(connection, "table", _ASIDE)

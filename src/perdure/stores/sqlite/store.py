@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from time import monotonic
 from typing import Any, Final, TypeVar
 
@@ -129,7 +129,7 @@ class SqliteStore(SqlStore):
         self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
     ) -> None:
         self._check_writable()
-        with self.documents.naming_damage(plan), self._begun(erases=plan.erasure is not None) as connection:
+        with self.documents.naming_damage(plan), begun(self._using, erases=plan.erasure is not None) as connection:
             with transaction(connection, begun=True):
                 check_version(connection, self.path)
                 session = SqliteSession(connection, plan.namespace)
@@ -177,7 +177,7 @@ class SqliteStore(SqlStore):
     def flush(self) -> None:
         """Write accesses that are still waiting; waits for the lock if it must."""
         if self._waiting:
-            with self._begun() as connection:
+            with begun(self._using) as connection:
                 self._write_waiting(connection)
 
     def _flush(self) -> None:
@@ -357,7 +357,7 @@ class SqliteStore(SqlStore):
 
     def _write(self, namespace: str, work: Callable[[Session], T]) -> T:
         self._check_writable()
-        with self._begun() as connection, transaction(connection, begun=True):
+        with begun(self._using) as connection, transaction(connection, begun=True):
             check_version(connection, self.path)
             return work(SqliteSession(connection, namespace))
 
@@ -379,9 +379,6 @@ class SqliteStore(SqlStore):
 
     def _use(self) -> Use:
         return self._using
-
-    def _begun(self, *, erases: bool = False) -> AbstractContextManager[apsw.Connection]:
-        return begun(self._using, erases=erases)
 
     @contextmanager
     def _own_connection(self) -> Iterator[apsw.Connection]:

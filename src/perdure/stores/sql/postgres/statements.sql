@@ -946,8 +946,8 @@ SELECT DISTINCT j.operation FROM journal AS j WHERE j.namespace = :namespace
 -- kind: routed
 INSERT INTO journal AS j (namespace, operation, position, target, id, before, after, because)
 VALUES (:namespace, :operation, :position, :target, :id, :before, :after, :because)
-ON CONFLICT (namespace, operation, position) DO UPDATE
-SET target = excluded.target, id = excluded.id, before = excluded.before, after = excluded.after, because = excluded.because;
+ON CONFLICT (namespace, operation, position) DO UPDATE SET
+  target = excluded.target, id = excluded.id, before = excluded.before, after = excluded.after, because = excluded.because;
 
 -- name: blank_journal
 -- kind: routed
