@@ -9,7 +9,7 @@ WORKERS ?= 3
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --find-links build/embedder \
 	--no-emit-package perdure-embedder --no-emit-find-links --no-emit-index-url --no-header --no-annotate --quiet
 
-.PHONY: demo install test quick weekly coverage fast core check wheel lowest bench nightly mutants train calibrate lock clean
+.PHONY: demo install test quick weekly coverage fast core check wheel lowest bench nightly mutants train supersession calibrate lock clean
 
 # The product with its extras, which the README's commands need, and nothing that develops it. Bytecode is made when it is first needed.
 demo:
@@ -78,6 +78,12 @@ train: $(TRAINING)/.ready
 	$(TRAINING)/bin/python training/train.py
 	$(TRAINING)/bin/python training/export.py
 	$(TRAINING)/bin/python training/evaluate.py
+
+# Trains the model of what a later statement makes untrue, writes it into the embedder's package and prints what it tells apart.
+supersession: $(TRAINING)/.ready
+	$(TRAINING)/bin/python training/supersession.py build/supersession
+	$(TRAINING)/bin/python training/supersession_export.py build/supersession
+	$(TRAINING)/bin/python training/supersession_figures.py build/supersession
 
 # Prints what every setting and threshold that a vector's scale touches would be for the shipped weights. Needs PERDURE_DATA.
 calibrate: $(TRAINING)/.ready

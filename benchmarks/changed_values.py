@@ -8,14 +8,14 @@ of them newest first. Standard errors are over chats.
 Forty-eight shorter chats, half of them locked, ask for siblings, too: of two things of one kind ("my sister works at a
 bakery", "my brother works at a bank") for the one that was told first, which must be the first hit.
 
-Usage: python benchmarks/changed_values.py [open] [locked] [siblings_open] [siblings_locked]
+Usage: python benchmarks/changed_values.py [--supersession off] [--superseded-from CHANCE] [open] [locked] [siblings_open] [siblings_locked]
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +25,7 @@ from typing import Any
 
 import perdure
 from chats import Kept
+from perdure.records.policy import Policy
 from perdure.records.recall import Hit
 
 FOLDER = Path(__file__).resolve().parents[1] / "training" / "changed"
@@ -55,13 +56,13 @@ ORDERS: dict[str, Order] = {
 }
 
 
-def measured(chat: dict[str, Any], embedder: Kept) -> Iterator[tuple[str, float]]:
+def measured(chat: dict[str, Any], embedder: Kept, policy: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the figures of a chat: name, 0 or 1."""
     told = [{**m, "at": datetime.fromisoformat(m["at"]), "session": m["at"][:10]} for m in chat["messages"]]
     end = max(m["at"] for m in told) + timedelta(days=1)
     with (
         tempfile.TemporaryDirectory() as folder,
-        perdure.open(Path(folder) / "chat.db", policy={}, embedder=embedder, clock=lambda: end) as memory,
+        perdure.open(Path(folder) / "chat.db", policy=policy, embedder=embedder, clock=lambda: end) as memory,
     ):
         memory.ingest([{**m, "source": str(at)} for at, m in enumerate(told)])
         for asked in chat["changes"]:
@@ -98,12 +99,18 @@ def _marks(hits: Sequence[Hit]) -> set[frozenset[str | None]]:
 
 def main() -> None:
     """Print the figures of the named files, of all by default."""
-    embedder = Kept()
-    for name in sys.argv[1:] or ("open", "locked", "siblings_open", "siblings_locked"):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--supersession", choices=("local", "off"), default="local")
+    parser.add_argument("--superseded-from", type=float, default=Policy().knowledge.superseded_from)
+    parser.add_argument("files", nargs="*", default=("open", "locked", "siblings_open", "siblings_locked"))
+    given = parser.parse_args()
+    knowledge = {"supersession": given.supersession, "superseded_from": given.superseded_from}
+    embedder, policy = Kept(), {"knowledge": knowledge}
+    for name in given.files:
         values: dict[str, list[tuple[str, float]]] = defaultdict(list)
         for line in (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines():
             chat = json.loads(line)
-            for figure, value in measured(chat, embedder):
+            for figure, value in measured(chat, embedder, policy):
                 values[figure].append((str(chat["chat"]), value))
         for figure, found in values.items():
             print(f"{name}: {figure}: {_spread(found)}", flush=True)

@@ -5,13 +5,13 @@ talk (of a coding agent's sessions: tasks, too). Printed are, for each day, how 
 MEMORY.md and of the start, how many of the values that are over are shown there, and how much small talk; beside them
 the newest of what people said that fills as much room as the start leaves for its lines. Means come last.
 
-Usage: python benchmarks/days.py [NAME ...]
+Usage: python benchmarks/days.py [--folder FOLDER] [--supersession off] [--superseded-from CHANCE] [NAME ...]
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
-import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -22,6 +22,7 @@ from typing import Any
 import perdure
 from chats import Kept
 from perdure.records.memory import Message
+from perdure.records.policy import Policy
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.prompt_context import context_block
 
@@ -60,12 +61,12 @@ def figures(lines: Sequence[str], day: dict[str, Any]) -> list[int]:
     return [held(lines, day["kept"]), *(sum(words in text for words in day[key]) for key in ("outdated", "noise"))]
 
 
-def shown(day: dict[str, Any], embedder: Kept) -> dict[str, list[str]]:
+def shown(day: dict[str, Any], embedder: Kept, policy: dict[str, Any]) -> dict[str, list[str]]:
     """Return the lines of MEMORY.md, of the next session's start, and the newest statements."""
     now = [day["sessions"][0]["begins"]]
     with (
         tempfile.TemporaryDirectory() as folder,
-        perdure.open(Path(folder) / "day.db", policy={}, embedder=embedder, clock=lambda: now[0]) as memory,
+        perdure.open(Path(folder) / "day.db", policy=policy, embedder=embedder, clock=lambda: now[0]) as memory,
     ):
         for session in day["sessions"]:
             now[0] = session["begins"] + timedelta(hours=1)
@@ -77,13 +78,20 @@ def shown(day: dict[str, Any], embedder: Kept) -> dict[str, list[str]]:
 
 def main() -> None:
     """Print the figures of the named days, of all by default."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--supersession", choices=("local", "off"), default="local")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--superseded-from", type=float, default=Policy().knowledge.superseded_from)
+    given = parser.parse_args()
+    policy = {"knowledge": {"supersession": given.supersession, "superseded_from": given.superseded_from}}
     embedder = Kept()
     found: dict[str, list[list[int]]] = {}
-    for path in sorted(FOLDER.glob("*.toml")):
-        if sys.argv[1:] and path.stem not in sys.argv[1:]:
+    for path in sorted(given.folder.glob("*.toml")):
+        if given.names and path.stem not in given.names:
             continue
         day = tomllib.loads(path.read_text("utf-8"))
-        for name, lines in shown(day, embedder).items():
+        for name, lines in shown(day, embedder, policy).items():
             kept, over, noise = figures(lines, day)
             found.setdefault(name, []).append([kept, over, noise])
             text = f"{kept} of {len(day['kept'])}, {over} of {len(day['outdated'])} old, {noise} small talk"

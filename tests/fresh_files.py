@@ -11,7 +11,7 @@ from functools import cache
 
 import apsw
 
-from perdure.models import local
+from perdure.models import inference
 from perdure.stores.sqlite import connection as opening
 
 _migrate = opening._set_up
@@ -37,4 +37,4 @@ def set_up(connection: apsw.Connection) -> None:
 
 
 opening._set_up = set_up
-local._open_session = cache(local._open_session)
+inference.open_session = cache(inference.open_session)

@@ -40,10 +40,11 @@ import perdure.interfaces.mcp.run, perdure.interfaces.mcp.server, perdure.interf
 import perdure.interfaces.views.memory, perdure.interfaces.views.terminal
 import perdure.interfaces.http.serve, perdure.interfaces.http.supervisor, uvicorn
 import asyncio, logging, pathlib, signal, subprocess, traceback
-from perdure.models import local
+from perdure.models import inference
 
-local._open_session = cache(local._open_session)
-local._open_session(local._installed_weights())  # it starts no thread, so that it is there in each child
+inference.open_session = cache(inference.open_session)
+for weights in (inference.embedder_weights(), inference.supersession_weights()):
+    inference.open_session(weights)  # it starts no thread, so that it is there in each child
 sys.path.append(sys.argv[2])
 import conftest
 gc.collect()

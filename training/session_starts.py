@@ -25,7 +25,7 @@ import perdure
 from corpus import conversations
 from perdure.operations.lifecycle import digest as digesting
 from perdure.rules.language.tokens import estimate_tokens
-from perdure.rules.lifecycle import digest_entries
+from perdure.rules.lifecycle import digest_entries, older_statements
 from perdure.rules.lifecycle.digest import Candidates, choose_entries
 from pools import BEAM, LOCOMO, Chat, Kept, own_chat  # puts the benchmarks in the way of the imports below
 
@@ -83,7 +83,13 @@ def starts(given: Candidates, name: str) -> dict[str, list[MemoryItem]]:
 def plain(given: Candidates, order: Callable[[MemoryItem], float]) -> list[MemoryItem]:
     """Return the first of those that may stand in a start, in a plain order, as many as fit."""
     left, chosen = TOKENS, []
-    entries = digest_entries.entries_of(given.memories, given.vectors, said=False, year=given.year)
+    entries = digest_entries.entries_of(
+        given.memories,
+        older_statements.find_older(given.memories, given.vectors, given.superseded),
+        given.vectors,
+        said=False,
+        year=given.year,
+    )
     for entry in sorted(entries, key=lambda e: order(e.memory), reverse=True):
         if (cost := estimate_tokens(entry.measured)) <= left:
             left -= cost

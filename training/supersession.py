@@ -5,7 +5,7 @@ It reads both texts together (a cross-encoder), starting from the base of the em
 it as it is) and *conversations* (what one person writes over time, with every pair that is over). Every tenth group and
 conversation is held out. Nothing else is trained on; ``days`` and ``changed`` judge it, their writers had not seen it.
 
-Usage: python training/supersession.py OUTPUT_FOLDER [--epochs N] [--threads N]
+Usage: python training/supersession.py OUTPUT_FOLDER [--epochs N] [--layers N] [--threads N]
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ CLASSES = ("holds", "over", "contradicted")
 class Recipe:
     """What a training depends on, beside its data."""
 
-    epochs: int = 2
+    epochs: int = 4
+    layers: int = 6  # of the base, from the first on
     batch: int = 32
     rate: float = 6e-5
     head_rate: float = 6e-4
@@ -83,10 +84,11 @@ class Talk:
 class PairEncoder(nn.Module):
     """Two texts, read together, to one number for each class."""
 
-    def __init__(self, tokens: int) -> None:
+    def __init__(self, tokens: int, layers: int) -> None:
         super().__init__()
         encoder = Encoder()
         self.base, self.tokenizer = encoder.model, encoder.tokenizer
+        self.base.encoder.layer = self.base.encoder.layer[:layers]
         self.base.embeddings.word_embeddings.weight.requires_grad = False  # half of the weights; rare words stay
         self.tokenizer.enable_truncation(tokens)
         self.head = nn.Linear(self.base.config.hidden_size, len(CLASSES))
@@ -196,7 +198,7 @@ def train(recipe: Recipe, drawing: Drawing) -> PairEncoder:
     """Return a trained model."""
     rng = random.Random(recipe.seed)
     torch.manual_seed(recipe.seed)
-    model = PairEncoder(recipe.tokens)
+    model = PairEncoder(recipe.tokens, recipe.layers)
     base = [p for name, p in model.named_parameters() if p.requires_grad and not name.startswith("head")]
     rates = (recipe.rate, recipe.head_rate)
     optimizer = torch.optim.AdamW(
@@ -215,7 +217,9 @@ def train(recipe: Recipe, drawing: Drawing) -> PairEncoder:
             factor = min(1.0, step / (recipe.warm_up * steps)) * max(0.0, 1.0 - step / (steps + 1))
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = rate * factor
-            loss = functional.cross_entropy(model(batch), torch.tensor([p.label for p in batch]))
+            with torch.autocast("cpu", torch.bfloat16):  # half the time where the processor has it
+                logits = model(batch)
+            loss = functional.cross_entropy(logits.float(), torch.tensor([p.label for p in batch]))
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
@@ -226,15 +230,25 @@ def train(recipe: Recipe, drawing: Drawing) -> PairEncoder:
     return model
 
 
+def load(folder: Path) -> PairEncoder:
+    """Return the model that a training wrote into a folder."""
+    state = torch.load(folder / "supersession.pt")
+    layers = 1 + max(int(name.split(".")[3]) for name in state if name.startswith("base.encoder.layer."))
+    model = PairEncoder(Recipe.tokens, layers)
+    model.load_state_dict(state)
+    return model
+
+
 def main() -> None:
     """Train and write the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path)
     parser.add_argument("--epochs", type=int, default=Recipe.epochs)
+    parser.add_argument("--layers", type=int, default=Recipe.layers)
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
-    recipe = Recipe(epochs=given.epochs)
+    recipe = Recipe(epochs=given.epochs, layers=given.layers)
     (some, _), (said, _) = split(groups()), split(talks())
     print(f"{len(some)} groups, {len(said)} conversations", flush=True)
     model = train(recipe, Drawing(some, said, recipe, Encoder()))

@@ -25,11 +25,11 @@ import torch
 from encoder import Encoder
 from perdure.records.memory import Sort
 from perdure.rules.worth import sort_of
-from supersession import JUDGED, Pair, PairEncoder, Recipe, groups, split, talks
+from supersession import JUDGED, Pair, PairEncoder, groups, load, split, talks
 
 BOUNDS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-NEAREST = 8
-LEAST = 0.3
+NEAREST = 5
+LEAST = 0.2
 """Earlier statements that a message is compared with: so many, from this cosine of the base model on."""
 SILENT = (Sort.QUESTION, Sort.SMALL_TALK)
 
@@ -128,9 +128,8 @@ def main() -> None:
     """Print all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("weights", type=Path)
-    torch.set_num_threads(2)
-    model = PairEncoder(Recipe.tokens)
-    model.load_state_dict(torch.load(parser.parse_args().weights / "supersession.pt"))
+    torch.set_num_threads(1)
+    model = load(parser.parse_args().weights)
     own_figures(model)
     changed_figures(model)
     day_figures(model)

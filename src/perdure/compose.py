@@ -21,6 +21,7 @@ from perdure.compose_models import (
     chat_model,
     check_alert_secret,
     chosen_embedder,
+    chosen_judge,
     chosen_reranker,
 )
 from perdure.compose_policy import UntrustedPolicyWarning, folder_policy, load_policy, policy_file, toml_of
@@ -99,6 +100,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         summary=digest_file(settings.digest.file) if settings.digest.file else None,
         model=chat_model(settings.model, _clock(clock)),
         reranker=chosen_reranker(settings.reranker),
+        judge=chosen_judge(embedder, settings),
         tell_alerts=alert_webhook(settings.alerts, _clock(clock)),
         open_copy=copy_of,
         secret=partial(secrets.token_urlsafe, 32),

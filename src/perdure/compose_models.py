@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from perdure.operations.ports import PackedEmbedder, Reranker
+from perdure.operations.ports import PackedEmbedder, PairJudge, Reranker
 from perdure.records.errors import InvalidInput, PerdureWarning
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy, RerankerPolicy
@@ -27,6 +27,7 @@ class EmbedderWarning(PerdureWarning):
     """Meaning is not searched, only words are: the embedder is missing or failed."""
 
 
+_LOCAL: Final = ("local", "minilm")  # the second is its deprecated name
 _HEARD: Final[ContextVar[list[str] | None]] = ContextVar("heard", default=None)
 
 
@@ -119,6 +120,17 @@ def check_alert_secret(policy: AlertPolicy) -> None:
         secret_of(policy.webhook_secret_variable)
 
 
+def chosen_judge(given: object, policy: Policy) -> PairJudge | None:
+    """Return the model of what later statements make untrue that a policy names, or None."""
+    chosen = policy.knowledge.supersession
+    beside_local = isinstance(given or policy.embedder.model, str) and (given or policy.embedder.model) in _LOCAL
+    if not policy.knowledge.watch or chosen == "off" or (chosen == "auto" and not beside_local):
+        return None
+    from perdure.models.supersession import SupersessionModel  # noqa: PLC0415  # only where it is used
+
+    return SupersessionModel()
+
+
 def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy) -> PackedEmbedder | None:
     """Return the embedder that a caller gives or a policy names; None for words only."""
     if given is not None and not isinstance(given, str):
@@ -145,7 +157,7 @@ def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: P
 
         p = policy.embedder
         return EndpointEmbedder(p.base_url, p.name, key_variable=p.key_variable or None, timeout=p.timeout_seconds)
-    if model not in ("local", "minilm"):  # minilm is its deprecated name
+    if model not in _LOCAL:
         raise InvalidInput(f"embedder must be local, none or endpoint, not {model!r}.", remedy="Choose one of them.")
     from perdure.models.local import LocalEmbedder  # noqa: PLC0415  # only where it is used
 

@@ -11,8 +11,9 @@ import perdure_embedder
 import pytest
 
 import perdure
-from perdure.models import local
-from perdure.models.local import LocalEmbedder, _batches
+from perdure.models import inference, local
+from perdure.models.inference import batches_by_length
+from perdure.models.local import LocalEmbedder
 from perdure.records.deadline import within
 from perdure.records.errors import DeadlineExceeded, EmbedderError, InvalidInput
 
@@ -35,7 +36,7 @@ def cosine(left, right):
 @pytest.fixture(autouse=True)
 def own_sessions(monkeypatch):
     """Each embedder opens its session, as outside of tests."""
-    monkeypatch.setattr(local, "_open_session", local._open_session.__wrapped__)
+    monkeypatch.setattr(inference, "open_session", inference.open_session.__wrapped__)
 
 
 def one(model, text):
@@ -114,8 +115,8 @@ def test_empty_and_broken_texts_have_vectors(model):
 @needs_model
 def test_many_threads_load_the_model_once(monkeypatch):
     opened = []
-    open_session = local._open_session
-    monkeypatch.setattr(local, "_open_session", lambda *given: opened.append(1) or open_session(*given))
+    open_session = inference.open_session
+    monkeypatch.setattr(inference, "open_session", lambda *given: opened.append(1) or open_session(*given))
     fresh = LocalEmbedder()
     with ThreadPoolExecutor(8) as pool:
         vectors = set(pool.map(lambda _: one(fresh, "the same text"), range(16)))
@@ -207,8 +208,8 @@ class FailingSession:
 
 def test_a_failing_session_is_told(monkeypatch):
     pytest.importorskip("numpy")
-    monkeypatch.setattr(local, "_installed_weights", lambda: None)
-    monkeypatch.setattr(local, "_open_session", lambda *_: FailingSession())
+    monkeypatch.setattr(inference, "embedder_weights", lambda: None)
+    monkeypatch.setattr(inference, "open_session", lambda *_: FailingSession())
     with pytest.raises(EmbedderError, match="bad allocation"):
         one(LocalEmbedder(), "hello")
 
@@ -225,8 +226,8 @@ class RecordingSession:
 def test_the_model_sees_start_text_end_and_padding_and_no_more_than_256_tokens(monkeypatch):
     pytest.importorskip("numpy")
     session = RecordingSession()
-    monkeypatch.setattr(local, "_installed_weights", lambda: None)
-    monkeypatch.setattr(local, "_open_session", lambda *_: session)
+    monkeypatch.setattr(inference, "embedder_weights", lambda: None)
+    monkeypatch.setattr(inference, "open_session", lambda *_: session)
     LocalEmbedder().embed(["tea " * 1000, "tea time", "tea"], purpose="document")
     long, short = sorted(session.feeds, key=lambda feed: len(feed["input_ids"]))
     assert short["input_ids"].tolist() == [[101, 5572, 102, 0], [101, 5572, 2051, 102]]
@@ -237,7 +238,7 @@ def test_the_model_sees_start_text_end_and_padding_and_no_more_than_256_tokens(m
 
 def test_batches_hold_every_text_once_and_stay_small():
     tokens = [[0] * length for length in [256, 3, 90, 256, 17, 256, 5, 256, 256, 30, 3, 3, 3, 3, 3, 3, 3, 3]]
-    batches = list(_batches(tokens))
+    batches = list(batches_by_length(tokens))
     assert sorted(position for batch in batches for position in batch) == list(range(len(tokens)))
     for batch in batches:
         assert len(batch) <= 8
@@ -268,8 +269,8 @@ def test_many_texts_are_left_when_the_calls_time_is_over(monkeypatch, threads):
         done.append(len(batch))
         return run(session, batch)
 
-    run = local._run
-    monkeypatch.setattr(local, "_run", slow)
+    run = local._mean_states
+    monkeypatch.setattr(local, "_mean_states", slow)
     texts = [f"number {i}" for i in range(4000)]
     embedder = LocalEmbedder(threads=threads)
     embedder.embed(texts[:1], purpose="document")  # loads the model

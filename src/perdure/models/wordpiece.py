@@ -7,6 +7,7 @@ reference's tables were made.
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 from pathlib import Path
 
 from perdure.records.errors import EmbedderError
@@ -88,6 +89,12 @@ class WordPiece:
             else:
                 return [UNKNOWN]
         return pieces
+
+
+@cache
+def shared_wordpiece() -> WordPiece:
+    """Return the tokenizer of the vocabulary that comes with Perdure, which all models of this process share."""
+    return WordPiece()
 
 
 class _Folding(dict[int, str]):

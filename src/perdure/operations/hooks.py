@@ -14,6 +14,7 @@ from perdure.operations import recall as recalling
 from perdure.operations.corrections import with_unfound_corrections
 from perdure.operations.documents import find_records
 from perdure.operations.ports import Context
+from perdure.operations.superseding import likely_superseded
 from perdure.operations.writing import retry
 from perdure.records.deadline import deadline_error, is_over, within
 from perdure.records.digests import same_words
@@ -179,7 +180,8 @@ class Agent:
         shown = set(self._data(session, namespace).get("shown", ()))
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
         undecided = {h.memory.id for h in hits if h.contested_with}
-        over = find_older([h.memory for h in hits], vectors).over - undecided
+        superseded = likely_superseded(self.ctx, namespace, [h.memory.id for h in hits])
+        over = find_older([h.memory for h in hits], vectors, superseded).over - undecided
         session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
         hidden = shown | over | session_messages | {h.memory.id for h in hits if h.updated_by}
         hidden |= repeated_requests(h.memory for h in hits)

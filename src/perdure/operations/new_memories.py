@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from perdure.operations.ports import Context
+from perdure.operations.superseding import superseding_links
 from perdure.records.errors import EmbedderError, SpaceMismatch
 from perdure.records.memory import Draft, Record, Shelf, searchable
 from perdure.records.store_rows import Neighbours
@@ -53,6 +54,7 @@ def insert(
     states = initial_states(prepared, ctx.policy, decisions.now)
     records = [new_record(p, s, decisions.namespace, decisions.plan_id) for p, s in zip(prepared, states, strict=True)]
     store_new(ctx, decisions, records, prepared)
+    decisions.add(superseding_links(ctx, decisions.namespace, records, [p.vector for p in prepared]))
     return records
 
 

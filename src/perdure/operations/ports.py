@@ -52,6 +52,13 @@ class Reranker(Protocol):
         """Return a finite number for each text, higher for a better answer; raises ModelError."""
 
 
+class PairJudge(Protocol):
+    """Says how likely a later statement makes an earlier one untrue. Nothing needs one."""
+
+    def chances(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the chance of each (earlier, later) pair of texts, 0 to 1; raises EmbedderError."""
+
+
 class Warn(Protocol):
     """Tells the person something once, loudly."""
 
@@ -117,6 +124,7 @@ class Context:
     summary: SummaryFile | None = None  # the file that maintenance keeps the digest in (``digest.file``)
     model: Model | None = None  # a language model, or None; it is asked only where the policy says so
     reranker: Reranker | None = None  # orders the best of a recall once more, or None
+    judge: PairJudge | None = None  # says which statements later ones make untrue, or None
     tell_alerts: Callable[[Mapping[str, Any]], None] | None = None  # sends alerts where the policy says; WebhookError
     # opens another store's rows for the length of a block, to read them
     open_copy: Callable[[str], AbstractContextManager[Store]] | None = None

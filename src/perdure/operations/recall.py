@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 from unicodedata import normalize
 
 from perdure.operations.corrections import with_corrections
 from perdure.operations.ports import Context
+from perdure.operations.unsearched_hits import with_later_statements, with_rivals, with_successors
 from perdure.records.errors import EmbedderError, ModelError, ModelWarning, PerdureError
 from perdure.records.instant import Instant, from_instant, text_of
-from perdure.records.memory import Kind, Record, Status
+from perdure.records.memory import Kind, Record
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
 from perdure.records.vector import Vector
@@ -103,7 +104,8 @@ def _rank_matches(ctx: Context, text: str, namespace: str, limit: int, filters: 
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
-    hits = _with_rivals(ctx, namespace, _with_successors(ctx, namespace, hits, filters), filters)
+    hits = with_rivals(ctx, namespace, with_successors(ctx, namespace, hits, filters), filters)
+    hits = with_later_statements(ctx, namespace, hits, text, filters)
     hits = with_corrections(ctx, namespace, latest_of_conflicts_first(hits, text), text)
     hits = named_first(decided_first(hits), query.text)[:limit]
     hits = ctx.extension.with_earlier(ctx, namespace, hits, filters) if asks_for_earlier(text) else hits
@@ -127,50 +129,6 @@ def embed_and_search(ctx: Context, text: str, namespace: str, limit: int, filter
             pool = ctx.store.search(namespace, query, filters, policy.for_limit(limit))
             note = _join_notes(f'searched as "{named}"', note)
     return query, pool, _join_notes(note, _spelling_note(pool))
-
-
-def _with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:
-    """Return hits, and before one that says what holds no longer the fact that took its place, where none is there.
-
-    It need not share a word with the question ("I live in Leeds", "home: York"). Where the hit says more, which may be
-    what was asked for, the fact is last.
-    """
-    shown = {h.memory.id for h in hits}
-    missing = {f.replaced_by: h for h in reversed(hits) for f in h.over if f.replaced_by and f.replaced_by not in shown}
-    before: dict[str, list[Hit]] = {}
-    for hit in _unsearched(ctx, namespace, missing, filters):
-        says_it = missing[hit.memory.id]
-        before.setdefault(says_it.memory.id if says_it.updated_by else "", []).append(hit)
-    return [*(one for hit in hits for one in (*before.get(hit.memory.id, ()), hit)), *before.get("", ())]
-
-
-def _with_rivals(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:
-    """Return hits, and behind one that is in open conflict the fact that denies it, where none that says so is there.
-
-    Who asks where Lena lives and is told one of two places would take it for certain.
-    """
-    shown = {h.memory.id for h in hits}
-    missing = {i: h for h in reversed(hits) for i in h.contested_with if i not in shown}
-    behind: dict[str, list[Hit]] = {}
-    for hit in _unsearched(ctx, namespace, missing, filters):
-        denied = tuple(h.memory.id for h in hits if hit.memory.id in h.contested_with)
-        behind.setdefault(denied[0], []).append(replace(hit, contested_with=denied))
-    return [one for hit in hits for one in (hit, *behind.get(hit.memory.id, ()))]
-
-
-def _unsearched(ctx: Context, namespace: str, beside: Mapping[str, Hit], filters: Filters) -> list[Hit]:
-    """Return memories as hits that no search brought up, as good an answer as the hits that they are read beside.
-
-    None where the question is limited: to a kind, a tag, another time.
-    """
-    if not beside or filters != Filters(isolated=filters.isolated, inside=filters.inside):
-        return []
-    records = [r for r in ctx.store.get(namespace, list(beside)) if r.state.status is Status.ACTIVE]
-    records = [r for r in records if filters.sees(r.state.scope, r.content.session)]
-    memories = memory_items(records, ctx.policy, ctx.clock(), ctx.counted)
-    plain: dict[str, Any] = dict.fromkeys(("over", "newer", "older", "differs", "contested_with"), ())
-    plain["updated_by"] = None
-    return ctx.extension.mark(ctx, namespace, [replace(beside[m.id], memory=m, **plain) for m in memories], filters)
 
 
 def _with_days(

@@ -7,6 +7,7 @@ from typing import Final
 
 from perdure.operations.extension import TaskResult
 from perdure.operations.ports import Context, PackedEmbedder, Progress
+from perdure.operations.superseding import superseding_links
 from perdure.operations.transfer import all_namespaces
 from perdure.records.errors import EmbedderError
 from perdure.records.plan import Change, Plan, Target
@@ -62,7 +63,11 @@ def _fill(ctx: Context, embedder: PackedEmbedder, namespace: str, space: Space, 
             Change(Target.VECTOR, identity, None, {"space": space.name, "vector": vector}, because)
             for (_, identity, _), vector in zip(rows, vectors, strict=True)
         )
-        note = f"{operation}: {len(changes)} vectors"
+        if operation == "embed":
+            records = {r.id: r for r in ctx.store.get(namespace, [identity for _, identity, _ in rows])}
+            known = [(records[i], v) for (_, i, _), v in zip(rows, vectors, strict=True) if i in records]
+            changes += tuple(superseding_links(ctx, namespace, [r for r, _ in known], [v for _, v in known]))
+        note = f"{operation}: {len(vectors)} vectors"
         plan = Plan(ctx.ids(now), operation, namespace, now, changes, ctx.policy.version, note)
         ctx.store.apply(plan)
         yield plan

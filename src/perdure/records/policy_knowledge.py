@@ -20,6 +20,14 @@ class KnowledgePolicy:
     watch: bool = harmless_key(
         default=True, text="Recall shows the best hits about the same thing newest first, and links them."
     )
+    supersession: str = store_key(
+        "auto",
+        "The model that says which statements later ones make untrue: `local`, `auto` for it beside the local embedder.",
+        choices=("auto", "local", "off"),
+    )
+    superseded_from: float = store_key(
+        0.8, "From this chance on, that a later statement makes an earlier one untrue, the two are linked.", 0.3, 1
+    )
     file: str = protected_key("", "A TOML file with synonyms, predicates and authorities; empty for none.", path="file")
     statements: bool = harmless_key(default=True, text="Also learn from what people say about themselves in passing.")
     preference: float = store_key(0.6, "Confidence of a preference or policy that was stated.", 0, 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from perdure.records.instant import text_of
@@ -46,6 +47,44 @@ def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, 
         ahead = (place for place, h in enumerate(order[:at]) if corrected.get(h.memory.id) == by)
         order.insert(next(ahead, at), order.pop(at))
     return order
+
+
+def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], question: str) -> list[Hit]:
+    """Return the same hits, of each (later, earlier) pair the later one before the other, and both naming each other.
+
+    What stands in another's place is as likely an answer. A question that asks for the past keeps the order.
+    """
+    at = {h.memory.id: place for place, h in enumerate(hits)}
+    known = sorted(
+        (pair for pair in pairs if pair[0] in at and pair[1] in at), key=lambda pair: _said_at(hits, at, pair)
+    )
+    newer, older = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    relevance = {h.memory.id: h.relevance for h in hits}
+    for later, earlier in known:
+        newer[earlier].append(later)
+        older[later].append(earlier)
+        relevance[later] = max(relevance[later], relevance[earlier])
+    order = [
+        replace(
+            h,
+            newer=tuple(dict.fromkeys((*reversed(newer[h.memory.id]), *h.newer))),
+            older=tuple(dict.fromkeys((*reversed(older[h.memory.id]), *h.older))),
+            relevance=relevance[h.memory.id],
+        )
+        for h in hits
+    ]
+    if keeps_order(question, hits):
+        return order
+    for later in older:  # the latest last, so that it stands first
+        place = next(n for n, h in enumerate(order) if h.memory.id == later)
+        ahead = (n for n, h in enumerate(order[:place]) if h.memory.id in older[later])
+        order.insert(next(ahead, place), order.pop(place))
+    return order
+
+
+def _said_at(hits: Sequence[Hit], at: Mapping[str, int], pair: tuple[str, str]) -> tuple[int, int, tuple[str, str]]:
+    later, earlier = (hits[at[i]].memory.state.created_ms for i in pair)
+    return later, earlier, pair
 
 
 def _partly_over(hit: Hit, values: Mapping[str, str], shown: Mapping[str, Hit]) -> Iterator[OverFact]:

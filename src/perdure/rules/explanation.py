@@ -31,7 +31,12 @@ _ARCHIVED_BY: Final = {
     "both": "low confidence and low value together do",
     "never": "nothing does",
 }
-_LED_HERE: Final = {"supersedes": "superseded_by", "derived_from": "source_of", "summarizes": "summarized_by"}
+_LED_HERE: Final = {
+    "supersedes": "superseded_by",
+    "likely_supersedes": "likely_superseded_by",
+    "derived_from": "source_of",
+    "summarizes": "summarized_by",
+}
 
 
 def inverse_link(kind: str) -> str:

@@ -10,7 +10,19 @@ SHA256 = "3d65e548a33400025f5264574444a2be3d86375a52bf47271a30b774403573c4"
 
 DIMENSIONS = 384
 
+SUPERSESSION_SHA256 = "65cb77664b6f702ccf1694e91feebfb96c1caed4c4afb328b14e6aeabd653023"
+"""The digest of the file at :func:`supersession_path`."""
+
 
 def model_path() -> Path:
     """Return the ONNX file: inputs ``input_ids``, ``attention_mask``, ``token_type_ids``; output the token states."""
     return Path(__file__).with_name("model.onnx")
+
+
+def supersession_path() -> Path:
+    """Return the ONNX file of the model of what a later statement makes untrue.
+
+    Inputs ``input_ids``, ``attention_mask`` and ``token_type_ids`` of an earlier and a later text; output
+    ``superseded``, the chance that the later one makes the earlier one untrue.
+    """
+    return Path(__file__).with_name("supersession.onnx")

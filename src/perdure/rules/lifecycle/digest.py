@@ -5,7 +5,7 @@ One line for each memory, and one memory for each statement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
@@ -22,7 +22,7 @@ from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.lifecycle.digest_entries import OPEN, SECTIONS, DigestEntry, by_topic, entries_of, repeats
-from perdure.rules.lifecycle.older_statements import vector_rows
+from perdure.rules.lifecycle.older_statements import find_older, vector_rows
 
 BEGIN: Final = "<!-- perdure:begin -->"
 END: Final = END_MARKER
@@ -61,6 +61,7 @@ class Candidates:
     year: int | None = None  # days of this year are written short; None writes all as ISO dates
     asking: str = ""  # what is said above the questions
     over: Mapping[str, OverInText] = field(default_factory=dict)  # memory -> what of it holds no longer
+    superseded: Collection[tuple[str, str]] = ()  # (later, earlier): the later one likely makes the other untrue
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,12 @@ def choose_entries(
     budget = DigestBudget(limits, tokens, title, candidates.asking)
     questions = [q for q in candidates.questions if budget.takes(question_line(q), OPEN, share=QUESTIONS_SHARE)]
     entries = entries_of(
-        candidates.memories, candidates.vectors, candidates.over, said=candidates.said, year=candidates.year
+        candidates.memories,
+        find_older(candidates.memories, candidates.vectors, candidates.superseded),
+        candidates.vectors,
+        candidates.over,
+        said=candidates.said,
+        year=candidates.year,
     )
     sizes = {e.memory.id: tokens(e.measured) for e in entries}
     chosen = choose(by_worth(entries, candidates.vectors, sizes, policy.digest.diversity), sizes, budget)

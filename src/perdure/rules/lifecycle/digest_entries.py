@@ -31,7 +31,7 @@ from perdure.rules.lasting import (
     without_redacted,
 )
 from perdure.rules.lifecycle.digest_lines import day_of, render_line, sort_of_memory, telling_sentences
-from perdure.rules.lifecycle.older_statements import OlderStatements, find_older, vector_rows
+from perdure.rules.lifecycle.older_statements import OlderStatements, vector_rows
 from perdure.rules.meaning_guard import Anchors, anchors, denies
 from perdure.rules.source_trust import is_trusted, stored_trust
 from perdure.rules.worth import find_requests, is_small_talk
@@ -99,6 +99,7 @@ class DigestEntry:
 
 def entries_of(
     memories: Sequence[MemoryItem],
+    older: OlderStatements,
     vectors: Mapping[str, Vector],
     over: Mapping[str, OverInText] = {},
     *,
@@ -107,10 +108,10 @@ def entries_of(
 ) -> list[DigestEntry]:
     """Return the entries of those memories that have something to say that holds.
 
-    ``memories`` have whole texts and current signals; ``over`` says what of them holds no longer. With ``said`` what
-    was merely said, or left open, may have an entry. Days of ``year`` are written short; None writes ISO dates.
+    ``memories`` have whole texts and current signals, ``older`` is what later ones say of earlier ones; ``over`` says
+    what of them holds no longer. With ``said`` what was merely said, or left open, may have an entry. Days of ``year``
+    are written short; None writes ISO dates.
     """
-    older = find_older(memories, vectors)
     places = _places(memories, older)
     talked = _come_back_to(memories, vectors) if said else {}
     recency = {} if said else _recency(memories)

@@ -7,7 +7,7 @@ shown beside a prompt, is judged by the same rule.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -53,10 +53,13 @@ class OlderStatements:
     newer: dict[str, list[str]] = field(default_factory=dict)
 
 
-def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> OlderStatements:
+def find_older(
+    memories: Sequence[MemoryItem], vectors: Mapping[str, Vector], superseded: Collection[tuple[str, str]] = ()
+) -> OlderStatements:
     """Return what is over among some memories: a later one names its value as replaced, or gives another number.
 
-    Each is looked up among all at once: taken pair by pair, a store of notes that resemble one another takes seconds.
+    So is what a model said is likely untrue since a later one: ``superseded`` are (later, earlier) pairs. Each is
+    looked up among all at once: taken pair by pair, a store of notes that resemble one another takes seconds.
     """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
     messages.sort(key=lambda m: (m.state.created_ms, m.id))
@@ -73,10 +76,11 @@ def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) ->
     notes_alike = alike & ~said[:, None] & ~said
     differing = _saying_otherwise(messages, about & ~notes_alike)
     others = differing & _comparable(messages)
+    others |= _linked(ids, superseded)
     over |= others & said  # notes stay
     brief = np.array([len(m.content) <= LONGEST_LINE for m in messages], np.bool_)
     told = np.array([m.state.created_ms for m in messages], np.int64)
-    newer = (corrected | differing | notes_alike) & (told[:, None] > told)
+    newer = (corrected | differing | others | notes_alike) & (told[:, None] > told)
     newer = np.ascontiguousarray(newer.T)  # [earlier, later]
     return OlderStatements(
         ids,
@@ -87,6 +91,16 @@ def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) ->
         partly,
         {ids[at]: [ids[i] for i in np.flatnonzero(newer[at])[-_LATEST:]] for at in np.flatnonzero(newer.any(axis=1))},
     )
+
+
+def _linked(ids: Sequence[str], pairs: Collection[tuple[str, str]]) -> _Pairs:
+    """Return pairs of ids as [later, earlier]."""
+    found = np.zeros((len(ids), len(ids)), np.bool_)
+    places = {identity: at for at, identity in enumerate(ids)}
+    for later, earlier in pairs:
+        if later in places and earlier in places:
+            found[places[later], places[earlier]] = True
+    return found
 
 
 def _replaced(

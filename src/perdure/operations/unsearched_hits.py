@@ -1,0 +1,76 @@
+"""Hits that no search brought up: what took the place of a hit, what denies it, what was said of it later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from perdure.operations.ports import Context
+from perdure.operations.superseding import likely_superseded
+from perdure.records.memory import Kind, Status
+from perdure.records.recall import Filters, Hit
+from perdure.rules.corrected_hits import superseding_first
+from perdure.rules.lifecycle.signals import memory_items
+from perdure.rules.presentation import keeps_order
+
+
+def with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:
+    """Return hits, and before one that says what holds no longer the fact that took its place, where none is there.
+
+    It need not share a word with the question ("I live in Leeds", "home: York"). Where the hit says more, which may be
+    what was asked for, the fact is last.
+    """
+    shown = {h.memory.id for h in hits}
+    missing = {f.replaced_by: h for h in reversed(hits) for f in h.over if f.replaced_by and f.replaced_by not in shown}
+    before: dict[str, list[Hit]] = {}
+    for hit in _unsearched(ctx, namespace, missing, filters):
+        says_it = missing[hit.memory.id]
+        before.setdefault(says_it.memory.id if says_it.updated_by else "", []).append(hit)
+    return [*(one for hit in hits for one in (*before.get(hit.memory.id, ()), hit)), *before.get("", ())]
+
+
+def with_rivals(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:
+    """Return hits, and behind one that is in open conflict the fact that denies it, where none that says so is there.
+
+    Who asks where Lena lives and is told one of two places would take it for certain.
+    """
+    shown = {h.memory.id for h in hits}
+    missing = {i: h for h in reversed(hits) for i in h.contested_with if i not in shown}
+    behind: dict[str, list[Hit]] = {}
+    for hit in _unsearched(ctx, namespace, missing, filters):
+        denied = tuple(h.memory.id for h in hits if hit.memory.id in h.contested_with)
+        behind.setdefault(denied[0], []).append(replace(hit, contested_with=denied))
+    return [one for hit in hits for one in (hit, *behind.get(hit.memory.id, ()))]
+
+
+def _unsearched(ctx: Context, namespace: str, beside: Mapping[str, Hit], filters: Filters) -> list[Hit]:
+    """Return memories as hits that no search brought up, as good an answer as the hits that they are read beside.
+
+    None where the question is limited: to a kind, a tag, another time.
+    """
+    if not beside or filters != Filters(isolated=filters.isolated, inside=filters.inside):
+        return []
+    records = [r for r in ctx.store.get(namespace, list(beside)) if r.state.status is Status.ACTIVE]
+    records = [r for r in records if filters.sees(r.state.scope, r.content.session)]
+    memories = memory_items(records, ctx.policy, ctx.clock(), ctx.counted)
+    plain: dict[str, Any] = dict.fromkeys(("over", "newer", "older", "differs", "contested_with"), ())
+    plain["updated_by"] = None
+    return ctx.extension.mark(ctx, namespace, [replace(beside[m.id], memory=m, **plain) for m in memories], filters)
+
+
+def with_later_statements(ctx: Context, namespace: str, hits: list[Hit], question: str, filters: Filters) -> list[Hit]:
+    """Return hits, before a statement the later one that likely makes it untrue, also where no search brought it up.
+
+    "Airflow it is" need not share a word with the question. A question that asks for the past, or names a day, keeps
+    its hits and their order; the statements name each other all the same.
+    """
+    said = [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE)]
+    pairs = likely_superseded(ctx, namespace, said)
+    if not pairs:
+        return hits
+    if not keeps_order(question, hits):
+        shown = {h.memory.id: h for h in hits}
+        missing = {later: shown[earlier] for later, earlier in pairs if earlier in shown and later not in shown}
+        hits = [*hits, *_unsearched(ctx, namespace, missing, filters)]
+    return superseding_first(hits, pairs, question)

@@ -1,0 +1,94 @@
+"""Which statements are compared: a new one with the nearest that the same person made before, or that were noted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from perdure.records.digests import same_words
+from perdure.records.memory import MESSAGE_SORTS, Kind, Record, Sort, Status
+from perdure.records.vector import Vector
+from perdure.rules.language.words import may_answer
+from perdure.rules.source_trust import is_trusted, stored_trust
+from perdure.rules.worth import sort_of
+
+NEAREST: Final = 5  # so many of the nearest statements are compared with a new one
+LEAST_COSINE: Final = 0.2  # from this cosine on; docs/decisions/0063-supersession-model.md
+LONGEST: Final = 300
+"""Characters of a statement; what the model was trained on is shorter, and of longer messages it can tell nothing."""
+_SILENT: Final = (Sort.QUESTION, Sort.SMALL_TALK)
+
+
+class ComparedPair(NamedTuple):
+    """Two statements, in the order in which they were made."""
+
+    earlier: Record
+    later: Record
+
+
+def is_statement(record: Record) -> bool:
+    """Return whether a memory is a short message in which a person states something."""
+    content = record.content
+    return (
+        record.state.kind is Kind.EPISODE
+        and _is_comparable(record)
+        and may_answer(content.speaker)
+        and is_trusted(stored_trust(content.metadata))
+        and _sort(record) not in _SILENT
+    )
+
+
+def _sort(record: Record) -> Sort:
+    """Return what a message does, also of one that was stored before messages had sorts."""
+    content = record.content
+    if record.state.sort in MESSAGE_SORTS:
+        return record.state.sort
+    return sort_of(content.text, content.speaker or "user", answers=False)[0]
+
+
+def _is_comparable(record: Record) -> bool:
+    return record.state.status is Status.ACTIVE and len(record.content.text) <= LONGEST
+
+
+def pairs_of(
+    statements: Sequence[Record], vectors: Sequence[Vector], stored: Sequence[Sequence[tuple[Record, float]]]
+) -> list[ComparedPair]:
+    """Return each statement with the nearest of what is stored and of the statements before it in the list.
+
+    ``stored`` are, for each statement, memories that are stored, with their cosines.
+    """
+    rows = np.array([np.frombuffer(vector, "<f4") for vector in vectors])
+    found: list[ComparedPair] = []
+    for at, statement in enumerate(statements):
+        before = zip(statements[:at], (rows[:at] @ rows[at]).tolist(), strict=True)
+        found += _nearest_pairs(statement, [*stored[at], *before])
+    return found
+
+
+def _nearest_pairs(statement: Record, others: Iterable[tuple[Record, float]]) -> list[ComparedPair]:
+    """Return a statement with the nearest of others, the nearest first: of the same person, or earlier notes.
+
+    Beside each of the others stands its cosine.
+    """
+    near = [(other, cosine) for other, cosine in others if cosine >= LEAST_COSINE and _may_meet(statement, other)]
+    near.sort(key=lambda one: (-one[1], one[0].id))
+    return [_in_order(statement, other) for other, _ in near[:NEAREST]]
+
+
+def _may_meet(statement: Record, other: Record) -> bool:
+    """Return whether one of two may make the other untrue: the same words again do not."""
+    if same_words(statement.content.text) == same_words(other.content.text):
+        return False
+    if other.state.kind is Kind.NOTE:  # what changes in a note is told by ``update``, but people just say it
+        return _is_comparable(other) and _said_at(other) < _said_at(statement)
+    return is_statement(other) and other.content.speaker == statement.content.speaker
+
+
+def _in_order(one: Record, other: Record) -> ComparedPair:
+    return ComparedPair(*sorted((one, other), key=_said_at))
+
+
+def _said_at(record: Record) -> tuple[int, str]:
+    return record.state.created_ms, record.id

@@ -1,0 +1,185 @@
+"""A later statement that makes an earlier one untrue, without saying so: stored, shown first, the other left out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import perdure
+
+pytest.importorskip("onnxruntime")
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+DAGSTER = "We're going for Dagster as the scheduler"
+AIRFLOW = "Nobody wants to run a second scheduler for one team, so Airflow it is"
+PORT = "The staging database listens on port 5433"
+SISTER = "My sister Ada works at a bakery in Leeds"
+BROTHER = "My brother Tom works at a bank in Leeds"
+
+
+class Clock:
+    def __init__(self):
+        self.now = START
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def opened(tmp_path, clock):
+    memories = []
+
+    def open_store(policy=None, embedder="local", name="talk.db"):
+        memories.append(perdure.open(tmp_path / name, policy=policy or {}, clock=clock, embedder=embedder))
+        return memories[-1]
+
+    yield open_store
+    for memory in memories:
+        memory.close()
+
+
+def say(memory, clock, *texts, days=7, role="user", **given):
+    """Let a week pass before each message."""
+    for text in texts:
+        clock.now += timedelta(days=days)
+        memory.ingest([{"content": text, "role": role, "at": clock.now}], **given)
+
+
+def texts(answer):
+    return [hit.memory.content for hit in answer.hits]
+
+
+def links(memory, text):
+    (identity,) = (m.id for m in memory.list(limit=50, include_archived=True) if m.content == text)
+    return {kind for kind, *_ in memory.why(identity).links}
+
+
+def test_recall_shows_the_later_statement_first_and_links_the_two(opened, clock):
+    memory = opened()
+    say(memory, clock, DAGSTER, PORT, AIRFLOW)
+    answer = memory.recall("Which scheduler are we going for?", touch=False)
+    assert texts(answer)[:2] == [AIRFLOW, DAGSTER]
+    later, earlier = answer.hits[:2]
+    assert later.memory.id in earlier.newer
+    assert earlier.memory.id in later.older
+    assert "likely_supersedes" in links(memory, AIRFLOW)
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+
+
+def test_a_later_statement_is_shown_where_no_word_or_meaning_of_the_question_brings_it_up(opened, clock):
+    memory = opened({"recall": {"hit_share": 0.9}})
+    say(memory, clock, DAGSTER, PORT, AIRFLOW)
+    assert texts(memory.recall("Dagster", touch=False, limit=2))[0] == AIRFLOW
+
+
+def test_a_question_about_the_past_keeps_the_order(opened, clock):
+    memory = opened()
+    say(memory, clock, DAGSTER, AIRFLOW)
+    assert texts(memory.recall("Which scheduler did we go for before, originally Dagster?", touch=False))[0] == DAGSTER
+
+
+def test_memory_md_and_a_session_start_leave_out_what_is_over(opened, clock):
+    memory = opened()
+    say(memory, clock, DAGSTER, PORT, AIRFLOW)
+    for text in (memory.digest(), memory.agent.opening("next", "default")):
+        assert "Airflow" in text
+        assert "5433" in text
+        assert "Dagster" not in text
+
+
+def test_a_prompt_is_not_shown_what_is_over(opened, clock):
+    memory = opened()
+    say(memory, clock, DAGSTER, AIRFLOW)
+    shown = memory.agent.beside("Add a nightly job to our scheduler", "next", "default")
+    assert "Airflow" in shown
+    assert "Dagster" not in shown
+
+
+def test_things_of_one_kind_that_both_hold_stay(opened, clock):
+    memory = opened()
+    say(memory, clock, SISTER, BROTHER)
+    assert links(memory, SISTER) == links(memory, BROTHER) == set()
+
+
+@pytest.mark.parametrize("role", ["assistant", "tool"])
+def test_what_others_say_makes_nothing_untrue(opened, clock, role):
+    memory = opened()
+    say(memory, clock, DAGSTER)
+    say(memory, clock, AIRFLOW, role=role)
+    assert "likely_superseded_by" not in links(memory, DAGSTER)
+
+
+def test_vectors_that_are_made_later_are_judged_then(opened, clock):
+    memory = opened()
+    say(memory, clock, DAGSTER, AIRFLOW, embed="later")
+    assert "likely_superseded_by" not in links(memory, DAGSTER)
+    memory.upkeep("worker", eager=True)
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+
+
+def test_messages_taken_in_at_once_are_compared_with_each_other(opened, clock):
+    memory = opened()
+    memory.ingest([{"content": text, "role": "user", "at": START} for text in (DAGSTER, PORT, AIRFLOW)])
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+
+
+def test_a_message_of_an_earlier_day_that_is_taken_in_later_is_the_earlier_one(opened, clock):
+    memory = opened()
+    say(memory, clock, AIRFLOW)
+    memory.ingest([{"content": DAGSTER, "role": "user", "at": START}])
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+
+
+def test_undo_takes_the_links_back_with_the_message(opened, clock):
+    memory = opened()
+    say(memory, clock, DAGSTER)
+    clock.now += timedelta(days=7)
+    done = memory.ingest([{"content": AIRFLOW, "role": "user", "at": clock.now}])
+    assert "Dagster" not in memory.digest()
+    for operation in reversed(done.operations):
+        memory.undo(operation)
+    assert links(memory, DAGSTER) == set()
+    assert "Dagster" in memory.digest()
+
+
+def test_consolidation_keeps_both(opened, clock):
+    memory = opened({"consolidate": {"merge_overlap": 0.1}})
+    say(memory, clock, "We will move the standup to nine", "We will move the standup to ten")
+    result = memory.consolidate(threshold=0.7, dry_run=True)
+    assert all(group.label != "merge" for group in result.groups)
+
+
+@pytest.mark.parametrize("policy", [{"supersession": "off"}, {"watch": False}])
+def test_it_can_be_switched_off(opened, clock, policy):
+    memory = opened({"knowledge": policy})
+    say(memory, clock, DAGSTER, AIRFLOW)
+    assert links(memory, DAGSTER) == set()
+
+
+def test_another_embedder_has_it_where_the_policy_says_so(opened, clock):
+    from conftest import HashEmbedder  # noqa: PLC0415  # beside the local one
+
+    for policy, expected in (({}, False), ({"knowledge": {"supersession": "local"}}, True)):
+        memory = opened(policy, HashEmbedder(), f"{expected}.db")
+        say(memory, clock, "The scheduler is Dagster", "The scheduler is Airflow")
+        assert ("likely_superseded_by" in links(memory, "The scheduler is Dagster")) is expected
+
+
+def test_a_broken_model_is_told_and_everything_is_stored(opened, clock, monkeypatch):
+    from perdure.models import inference  # noqa: PLC0415  # the broken part
+    from perdure.records.errors import EmbedderError  # noqa: PLC0415  # what it raises
+
+    def refuse():
+        raise EmbedderError("The weights cannot be read.", remedy="Reinstall.")
+
+    memory = opened()
+    monkeypatch.setattr(inference, "supersession_weights", refuse)
+    say(memory, clock, DAGSTER)
+    with pytest.warns(perdure.PerdureWarning, match="not compared with earlier ones"):
+        say(memory, clock, AIRFLOW)
+    assert len(memory.list()) == 2
