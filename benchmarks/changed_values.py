@@ -8,7 +8,8 @@ of them newest first. Standard errors are over chats.
 Forty-eight shorter chats, half of them locked, ask for siblings, too: of two things of one kind ("my sister works at a
 bakery", "my brother works at a bank") for the one that was told first, which must be the first hit.
 
-Usage: python benchmarks/changed_values.py [--supersession off] [--superseded-from CHANCE] [open] [locked] [siblings_open] [siblings_locked]
+Usage: python benchmarks/changed_values.py [--supersession off] [--superseded-from CHANCE] [FILE ...], where a file is
+open, locked, siblings_open or siblings_locked
 """
 
 from __future__ import annotations

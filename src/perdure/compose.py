@@ -85,28 +85,38 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         UntrustedPolicyWarning: The working folder's file sets keys that are not harmless, and is not trusted.
     """
     settings = policy if isinstance(policy, Policy) else load_policy(policy)
-    maker, warn = chosen_embedder(embedder, settings), Warner()
+    warn, now = Warner(), _clock(clock)
     context = Context(
         policy=settings,
-        clock=_clock(clock),
+        clock=now,
         simulated=clock is not None,
         ids=Ids(),
-        embedder=maker,
-        tokens=getattr(maker, "count_tokens", None) or estimate_tokens,
         warn=warn,
         extension=extension_of(settings),
         golden=_golden(settings),
         backups=_backups(url, settings),
         summary=digest_file(settings.digest.file) if settings.digest.file else None,
-        model=chat_model(settings.model, _clock(clock)),
-        reranker=chosen_reranker(settings.reranker),
-        judge=chosen_judge(embedder, settings),
-        tell_alerts=alert_webhook(settings.alerts, _clock(clock)),
+        tell_alerts=alert_webhook(settings.alerts, now),
         open_copy=copy_of,
         secret=partial(secrets.token_urlsafe, 32),
+        **_models(embedder, settings, now),
         store=_store(url, settings, warn, create=create),  # last: what else fails leaves nothing open
     )
     return Memory(context)
+
+
+def _models(
+    given: Callable[[list[str]], Any] | Embedder | str | None, policy: Policy, now: Callable[[], Instant]
+) -> dict[str, Any]:
+    """Return the parts of a context that are models, or are counted by one."""
+    embedder = chosen_embedder(given, policy)
+    return {
+        "embedder": embedder,
+        "tokens": getattr(embedder, "count_tokens", None) or estimate_tokens,
+        "model": chat_model(policy.model, now),
+        "reranker": chosen_reranker(policy.reranker),
+        "judge": chosen_judge(given, policy),
+    }
 
 
 def _golden(policy: Policy) -> tuple[Canary, ...]:

@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-
 from perdure.models import inference
 from perdure.models.supersession import MAX_TOKENS, SupersessionModel
 from perdure.records.deadline import within

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import perdure
+from perdure.models import inference
+from perdure.records.errors import EmbedderError
 
 pytest.importorskip("onnxruntime")
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -150,7 +152,7 @@ def test_undo_takes_the_links_back_with_the_message(opened, clock):
 def test_consolidation_keeps_both(opened, clock):
     memory = opened({"consolidate": {"merge_overlap": 0.1}})
     say(memory, clock, "We will move the standup to nine", "We will move the standup to ten")
-    result = memory.consolidate(threshold=0.7, dry_run=True)
+    result = memory.consolidate("default", similarity_threshold=0.7, dry_run=True)
     assert all(group.label != "merge" for group in result.groups)
 
 
@@ -161,19 +163,19 @@ def test_it_can_be_switched_off(opened, clock, policy):
     assert links(memory, DAGSTER) == set()
 
 
-def test_another_embedder_has_it_where_the_policy_says_so(opened, clock):
-    from conftest import HashEmbedder  # noqa: PLC0415  # beside the local one
+def near_vectors(texts):
+    """Return vectors that are near each other."""
+    return [[1.0, len(text) / 100] for text in texts]
 
+
+def test_another_embedder_has_it_where_the_policy_says_so(opened, clock):
     for policy, expected in (({}, False), ({"knowledge": {"supersession": "local"}}, True)):
-        memory = opened(policy, HashEmbedder(), f"{expected}.db")
-        say(memory, clock, "The scheduler is Dagster", "The scheduler is Airflow")
-        assert ("likely_superseded_by" in links(memory, "The scheduler is Dagster")) is expected
+        memory = opened(policy, near_vectors, f"{expected}.db")
+        say(memory, clock, DAGSTER, AIRFLOW)
+        assert ("likely_superseded_by" in links(memory, DAGSTER)) is expected
 
 
 def test_a_broken_model_is_told_and_everything_is_stored(opened, clock, monkeypatch):
-    from perdure.models import inference  # noqa: PLC0415  # the broken part
-    from perdure.records.errors import EmbedderError  # noqa: PLC0415  # what it raises
-
     def refuse():
         raise EmbedderError("The weights cannot be read.", remedy="Reinstall.")
 

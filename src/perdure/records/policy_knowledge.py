@@ -22,7 +22,7 @@ class KnowledgePolicy:
     )
     supersession: str = store_key(
         "auto",
-        "The model that says which statements later ones make untrue: `local`, `auto` for it beside the local embedder.",
+        "What says which statements later ones make untrue: `local`, a small model; `auto`, it beside local vectors.",
         choices=("auto", "local", "off"),
     )
     superseded_from: float = store_key(
