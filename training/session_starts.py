@@ -11,6 +11,7 @@ conversations, and the difference to "by value" in lines that matter with its st
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import tempfile
@@ -97,10 +98,14 @@ def plain(given: Candidates, order: Callable[[MemoryItem], float]) -> list[Memor
     return chosen
 
 
-def measure(title: str, some: Iterable[Labelled], embedder: Kept) -> None:
+def measure(title: str, some: Iterable[Labelled], embedder: Kept, supersession: str) -> None:
     """Print what starts of some conversations hold."""
     rows: dict[str, list[Sequence[float]]] = {}
-    with tempfile.TemporaryDirectory() as folder, perdure.open(Path(folder) / "a.db", embedder=embedder) as memory:
+    policy = {"knowledge": {"supersession": supersession}}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        perdure.open(Path(folder) / "a.db", policy=policy, embedder=embedder) as memory,
+    ):
         for one in some:
             memory.ingest(one.chat.messages, one.chat.name)
             given = digesting.candidates(memory._context, one.chat.name, brief=True)  # noqa: SLF001  # a start's candidates
@@ -119,10 +124,14 @@ def measure(title: str, some: Iterable[Labelled], embedder: Kept) -> None:
 
 def main() -> None:
     """Measure and print."""
-    embedder = Kept()
-    measure("labelled", labelled(), embedder)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--supersession", choices=("local", "off"), default="local")
+    supersession, embedder = parser.parse_args().supersession, Kept()
+    measure("labelled", labelled(), embedder, supersession)
     for title, chats in {"BEAM": beam.chats({"user"}, *BEAM[:2]), "LoCoMo": locomo.chats(*LOCOMO)}.items():
-        measure(title, [Labelled(c, {s for q in c.questions for s in q.evidence}) for c in chats], embedder)
+        measure(
+            title, [Labelled(c, {s for q in c.questions for s in q.evidence}) for c in chats], embedder, supersession
+        )
 
 
 if __name__ == "__main__":

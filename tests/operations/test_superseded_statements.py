@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -185,3 +186,20 @@ def test_a_broken_model_is_told_and_everything_is_stored(opened, clock, monkeypa
     with pytest.warns(perdure.PerdureWarning, match="not compared with earlier ones"):
         say(memory, clock, AIRFLOW)
     assert len(memory.list()) == 2
+
+
+def test_what_takes_too_long_is_left_out_and_told(opened, clock, monkeypatch):
+    run = inference.run_session
+
+    def slow(session, output, inputs):
+        if output == "superseded":
+            time.sleep(0.4)
+        return run(session, output, inputs)
+
+    memory = opened()
+    say(memory, clock, DAGSTER)
+    said = [f"{AIRFLOW}, said the {n}th person on the team who was asked about it" for n in range(100)]
+    monkeypatch.setattr(inference, "run_session", slow)
+    with pytest.warns(perdure.PerdureWarning, match="not compared with earlier ones"):
+        memory.within(6).ingest([{"content": text, "role": "user", "at": clock.now} for text in said])
+    assert len(memory.list(limit=500)) == 101

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from perdure.operations.ports import Context
-from perdure.records.errors import EmbedderError
+from perdure.operations.ports import Context, PairJudge
+from perdure.records.deadline import until_half
+from perdure.records.errors import DeadlineExceeded, EmbedderError
 from perdure.records.memory import LIKELY_SUPERSEDES, Record
 from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
 from perdure.rules.supersession import ComparedPair, is_statement, pairs_of
 
+_AT_ONCE: Final = 128  # pairs between two looks at how much time is left
 _LOOKED_AT: Final = 24
 """So many of the nearest memories: replies, questions and other people's words are among them."""
 
@@ -22,7 +24,7 @@ def superseding_links(
     """Return links from statements to those that they likely make untrue, of some that have got vectors.
 
     ``records`` are in the order in which they are stored; each is compared with those before it and with what is
-    stored. Where the model fails there are none, and a warning is given.
+    stored. Where the model fails there are none, and where half of the call's time is over no more: a warning is given.
     """
     if ctx.judge is None:
         return []
@@ -30,13 +32,22 @@ def superseding_links(
     if not chosen:
         return []
     pairs = _pairs(ctx, namespace, [r for r, _ in chosen], [v for _, v in chosen])
-    try:
-        chances = ctx.judge.chances([(p.earlier.content.text, p.later.content.text) for p in pairs])
-    except EmbedderError as error:
-        ctx.warn(f"Statements were not compared with earlier ones: {error}")
-        return []
     least = ctx.policy.knowledge.superseded_from
-    return [_link(pair, chance) for pair, chance in zip(pairs, chances, strict=True) if chance >= least]
+    judged = zip(pairs, _chances(ctx, ctx.judge, pairs), strict=False)
+    return [_link(pair, chance) for pair, chance in judged if chance >= least]
+
+
+def _chances(ctx: Context, judge: PairJudge, pairs: Sequence[ComparedPair]) -> list[float]:
+    """Return the chances of pairs, of the first ones where time or the model does not do for all."""
+    found: list[float] = []
+    try:
+        with until_half():  # what is taken in must be stored in the other half
+            for start in range(0, len(pairs), _AT_ONCE):
+                some = pairs[start : start + _AT_ONCE]
+                found += judge.chances([(p.earlier.content.text, p.later.content.text) for p in some])
+    except (EmbedderError, DeadlineExceeded) as error:
+        ctx.warn(f"Some statements were not compared with earlier ones: {error}")
+    return found
 
 
 def _pairs(ctx: Context, namespace: str, statements: Sequence[Record], vectors: Sequence[Vector]) -> list[ComparedPair]:
