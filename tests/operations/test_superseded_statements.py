@@ -117,6 +117,24 @@ def test_what_others_say_makes_nothing_untrue(opened, clock, role):
     assert "likely_superseded_by" not in links(memory, DAGSTER)
 
 
+def test_a_note_makes_an_earlier_message_untrue(opened, clock):
+    memory = opened()
+    say(memory, clock, DAGSTER)
+    clock.now += timedelta(days=7)
+    memory.remember(AIRFLOW)
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+    assert "Dagster" not in memory.digest()
+
+
+def test_a_note_that_a_message_makes_untrue_stays_listed_behind_it(opened, clock):
+    memory = opened()
+    memory.remember(DAGSTER)
+    say(memory, clock, AIRFLOW)
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+    assert texts(memory.recall("Which scheduler are we going for?", touch=False))[:2] == [AIRFLOW, DAGSTER]
+    assert "Dagster" in memory.digest()
+
+
 def test_vectors_that_are_made_later_are_judged_then(opened, clock):
     memory = opened()
     say(memory, clock, DAGSTER, AIRFLOW, embed="later")

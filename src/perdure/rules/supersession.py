@@ -1,4 +1,4 @@
-"""Which statements are compared: a new one with the nearest that the same person made before, or that were noted."""
+"""Which statements are compared: a new message or note with the nearest of the same person, and with notes."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ class ComparedPair(NamedTuple):
 
 
 def is_statement(record: Record) -> bool:
-    """Return whether a memory is a short message in which a person states something."""
+    """Return whether a memory is a short note, or a short message in which a person states something."""
     content = record.content
     return (
-        record.state.kind is Kind.EPISODE
-        and _is_comparable(record)
+        record.state.kind in (Kind.EPISODE, Kind.NOTE)
+        and record.state.status is Status.ACTIVE
+        and len(content.text) <= LONGEST
         and may_answer(content.speaker)
         and is_trusted(stored_trust(content.metadata))
         and _sort(record) not in _SILENT
@@ -43,13 +44,9 @@ def is_statement(record: Record) -> bool:
 def _sort(record: Record) -> Sort:
     """Return what a message does, also of one that was stored before messages had sorts."""
     content = record.content
-    if record.state.sort in MESSAGE_SORTS:
+    if record.state.kind is Kind.NOTE or record.state.sort in MESSAGE_SORTS:
         return record.state.sort
     return sort_of(content.text, content.speaker or "user", answers=False)[0]
-
-
-def _is_comparable(record: Record) -> bool:
-    return record.state.status is Status.ACTIVE and len(record.content.text) <= LONGEST
 
 
 def pairs_of(
@@ -68,7 +65,7 @@ def pairs_of(
 
 
 def _nearest_pairs(statement: Record, others: Iterable[tuple[Record, float]]) -> list[ComparedPair]:
-    """Return a statement with the nearest of others, the nearest first: of the same person, or earlier notes.
+    """Return a statement with the nearest of others, the nearest first: of the same person, or one of them a note.
 
     Beside each of the others stands its cosine.
     """
@@ -79,11 +76,10 @@ def _nearest_pairs(statement: Record, others: Iterable[tuple[Record, float]]) ->
 
 def _may_meet(statement: Record, other: Record) -> bool:
     """Return whether one of two may make the other untrue: the same words again do not."""
-    if same_words(statement.content.text) == same_words(other.content.text):
+    if not is_statement(other) or same_words(statement.content.text) == same_words(other.content.text):
         return False
-    if other.state.kind is Kind.NOTE:  # what changes in a note is told by ``update``, but people just say it
-        return _is_comparable(other) and _said_at(other) < _said_at(statement)
-    return is_statement(other) and other.content.speaker == statement.content.speaker
+    of_one = other.content.speaker == statement.content.speaker
+    return of_one or Kind.NOTE in (statement.state.kind, other.state.kind)  # a note may say what anybody said
 
 
 def _in_order(one: Record, other: Record) -> ComparedPair:
