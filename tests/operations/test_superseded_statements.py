@@ -143,6 +143,13 @@ def test_vectors_that_are_made_later_are_judged_then(opened, clock):
     assert "likely_superseded_by" in links(memory, DAGSTER)
 
 
+def test_a_bulk_of_messages_is_judged_when_reembed_makes_its_vectors(opened, clock):
+    memory = opened()
+    memory.ingest([{"content": text, "role": "user", "at": START} for text in (DAGSTER, PORT, AIRFLOW)], embed="later")
+    memory.reembed()
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+
+
 def test_messages_taken_in_at_once_are_compared_with_each_other(opened, clock):
     memory = opened()
     memory.ingest([{"content": text, "role": "user", "at": START} for text in (DAGSTER, PORT, AIRFLOW)])

@@ -17,8 +17,10 @@ def test_it_needs_nothing_that_would_have_to_be_fetched():
     assert "dependencies" not in project(ROOT / "packages/perdure-embedder")
 
 
-def test_its_digest_is_that_of_its_weights():
+def test_its_digests_are_those_of_its_weights():
     assert hashlib.sha256(perdure_embedder.model_path().read_bytes()).hexdigest() == perdure_embedder.SHA256
+    superseding = perdure_embedder.supersession_path().read_bytes()
+    assert hashlib.sha256(superseding).hexdigest() == perdure_embedder.SUPERSESSION_SHA256
 
 
 def test_the_extra_local_takes_it_and_the_demonstration_installs_it_from_the_tree():
@@ -31,6 +33,7 @@ def test_the_extra_local_takes_it_and_the_demonstration_installs_it_from_the_tre
 
 
 def test_its_weights_tell_nothing_of_the_machine_that_made_them():
-    weights = perdure_embedder.model_path().read_bytes()
-    assert b"stack_trace" not in weights
-    assert b"site-packages" not in weights
+    for path in (perdure_embedder.model_path(), perdure_embedder.supersession_path()):
+        weights = path.read_bytes()
+        assert b"stack_trace" not in weights
+        assert b"site-packages" not in weights

@@ -38,12 +38,13 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
         )
     space = _space(ctx.embedder)
     before = ctx.store.space()
+    moving = before is not None and before.name != space.name
     ctx.store.prepare_space(space, to_search=True)
     places = all_namespaces(ctx.store)  # each must have its vectors before searches change over
     total = sum(count for *_, count in ctx.store.tally(None))
     embedded, operations = 0, list[str]()
     for namespace in places:
-        for plan in _fill(ctx, ctx.embedder, namespace, space, "reembed"):
+        for plan in _fill(ctx, ctx.embedder, namespace, space, "reembed", moving=moving):
             operations.append(plan.id)
             embedded += len(plan.changes)
             if progress is not None:
@@ -52,8 +53,13 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
     return Reembedded(embedded, space.name, before.name if before is not None else "", tuple(operations))
 
 
-def _fill(ctx: Context, embedder: PackedEmbedder, namespace: str, space: Space, operation: str) -> Iterator[Plan]:
-    """Give the memories of a namespace that lack one a vector, and yield each plan that was applied."""
+def _fill(
+    ctx: Context, embedder: PackedEmbedder, namespace: str, space: Space, operation: str, *, moving: bool
+) -> Iterator[Plan]:
+    """Give the memories of a namespace that lack one a vector, and yield each plan that was applied.
+
+    Statements are compared with earlier ones, but where vectors only move from one space into another.
+    """
     after = 0
     while rows := ctx.store.without_vector(namespace, space, after, BATCH):
         after = rows[-1][0]
@@ -63,7 +69,7 @@ def _fill(ctx: Context, embedder: PackedEmbedder, namespace: str, space: Space, 
             Change(Target.VECTOR, identity, None, {"space": space.name, "vector": vector}, because)
             for (_, identity, _), vector in zip(rows, vectors, strict=True)
         )
-        if operation == "embed":
+        if not moving:
             records = {r.id: r for r in ctx.store.get(namespace, [identity for _, identity, _ in rows])}
             known = [(records[i], v) for (_, i, _), v in zip(rows, vectors, strict=True) if i in records]
             changes += tuple(superseding_links(ctx, namespace, [r for r, _ in known], [v for _, v in known]))
@@ -83,7 +89,7 @@ def embed_waiting(ctx: Context, namespace: str) -> TaskResult:
         return f"searches use {active.name}, the embedder makes {space.name}: run `perdure reembed`", {"embedded": 0}
     ctx.store.add_space(space, activate=False)
     count = 0
-    for plan in _fill(ctx, ctx.embedder, namespace, space, "embed"):
+    for plan in _fill(ctx, ctx.embedder, namespace, space, "embed", moving=False):
         count += len(plan.changes)
         if count >= AT_ONCE:
             break
