@@ -35,7 +35,7 @@ CLASSES = ("holds", "over", "contradicted")
 class Recipe:
     """What a training depends on, beside its data."""
 
-    epochs: int = 4
+    epochs: int = 3
     layers: int = 6  # of the base, from the first on
     batch: int = 32
     rate: float = 6e-5
@@ -251,7 +251,9 @@ def main() -> None:
     recipe = Recipe(epochs=given.epochs, layers=given.layers)
     (some, _), (said, _) = split(groups()), split(talks())
     print(f"{len(some)} groups, {len(said)} conversations", flush=True)
-    model = train(recipe, Drawing(some, said, recipe, Encoder()))
+    with torch.autocast("cpu", torch.bfloat16):
+        drawing = Drawing(some, said, recipe, Encoder())
+    model = train(recipe, drawing)
     given.output.mkdir(parents=True, exist_ok=True)
     torch.save(model.state_dict(), given.output / "supersession.pt")
 
