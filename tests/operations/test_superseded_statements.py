@@ -95,6 +95,14 @@ def test_memory_md_and_a_session_start_leave_out_what_is_over(opened, clock):
         assert "Dagster" not in text
 
 
+def test_a_later_statement_that_is_forgotten_makes_nothing_untrue(opened, clock):
+    memory = opened()
+    say(memory, clock, DAGSTER, AIRFLOW)
+    memory.forget(next(m.id for m in memory.list() if m.content == AIRFLOW))
+    assert "Dagster" in memory.digest()
+    assert texts(memory.recall("Which scheduler are we going for?", touch=False)) == [DAGSTER]
+
+
 def test_a_prompt_is_not_shown_what_is_over(opened, clock):
     memory = opened()
     say(memory, clock, DAGSTER, AIRFLOW)
