@@ -40,7 +40,7 @@ from perdure.compose_store import (
     store_of,
 )
 from perdure.memory import Memory
-from perdure.operations.ports import Backups, Context
+from perdure.operations.ports import Backups, Context, KeptCopies
 from perdure.operations.quotas import with_quotas
 from perdure.operations.store_protocol import Store
 from perdure.records.errors import EmbedderError, InvalidInput, StoreError, StoreUnfinished
@@ -96,6 +96,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         extension=extension_of(settings),
         golden=_golden(settings),
         backups=_backups(url, settings),
+        kept_copies=_kept_copies(url),
         summary=digest_file(settings.digest.file) if settings.digest.file else None,
         model=chat_model(settings.model, _clock(clock)),
         reranker=chosen_reranker(settings.reranker),
@@ -147,6 +148,14 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
     from perdure.stores.backups import BackupFolder  # noqa: PLC0415  # only where it is used
 
     return BackupFolder(Path(folder), policy.upkeep.backups_kept, shared=policy.upkeep.file_permissions == "group")
+
+
+def _kept_copies(url: str | os.PathLike[str]) -> KeptCopies | None:
+    if (isinstance(url, str) and is_server(url)) or (file := file_of(url)) == ":memory:":
+        return None
+    from perdure.stores.sqlite.kept_copies import KeptCopies as BesideFile  # noqa: PLC0415  # only where it is used
+
+    return BesideFile(Path(file))
 
 
 def _clock(clock: Any) -> Callable[[], Instant]:

@@ -417,7 +417,7 @@ APPLYING = {"apply", "apply_all"}
 """Methods that a service has no route for, and that people call; they are coroutines, too."""
 OF_THE_STORE = {
     *("policy", "now", "agent", "facts_hint", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
-    *("unwritable", "confirmed_losses"),
+    *("unwritable", "confirmed_losses", "kept_copies"),
     *("maintain", "upkeep", "upkeep_state", "upkeep_states", "export", "watch", "without_model"),
     *("forecast_under", "erasures", "forget_texts", "while_unchanged"),
     *("operation", "memories_of", "superseded_facts", "resolve_id"),

@@ -15,6 +15,7 @@ from perdure.operations.ports import Context
 from perdure.operations.text_caches import forget_texts
 from perdure.operations.undo_past_erasures import ERASE
 from perdure.operations.writing import refuse_damaged, retry
+from perdure.records.access import EVERYWHERE
 from perdure.records.deadline import unlimited
 from perdure.records.errors import InvalidInput, NotFound, PerdureError, StoreDamaged
 from perdure.records.instant import from_instant
@@ -48,6 +49,9 @@ _PLAIN_NAMES: Final = "A name that is also a word of the language was replaced a
 _LISTED: Final = 20  # memories that a dry run shows
 _POSSIBLE: Final = 50  # memories that stay and may be about the subject, which are shown
 _SHOWN: Final = 80  # characters of each
+_KEPT_COPY: Final = (
+    "{} that a repair or a restore left of the store may hold what was erased: such a copy is not rewritten."
+)
 _ELSEWHERE: Final = "Files that `export`, `digest` or `plan` wrote, copies of the store and backups elsewhere."
 
 
@@ -105,7 +109,14 @@ def erase(
         kept = [] if ctx.backups is None else ctx.backups.search(plan.namespace, texts)
         held = _rewrite_summary(ctx, plan.namespace)
     places = (*(place for _, place in purged.places), *kept, *named)
-    notes = [*held, *failed, *unread, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
+    notes = [
+        *held,
+        *failed,
+        *_of_kept_copies(ctx),
+        *unread,
+        *_unsearched(names),
+        *([_UNREAD] if selection.subject else []),
+    ]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=rewritten, operations=(plan.id,))
     return _with_remarks(result, purged, notes)
@@ -317,6 +328,14 @@ def _rewrite_backups(ctx: Context, namespace: str, erasure: Erasure) -> tuple[tu
         return (), []
     changed, failed = ctx.backups.rewrite(namespace, lambda lines: without_memories(lines, erasure.ids, erasure.names))
     return tuple(changed), [f"{told} It may hold what was erased: delete it." for told in failed]
+
+
+def _of_kept_copies(ctx: Context) -> list[str]:
+    """Return what is to be said of the store as it was before repairs and restores: a damaged file takes no change."""
+    paths = () if ctx.kept_copies is None else ctx.kept_copies.paths()
+    if paths and ctx.grant is not None and ctx.grant.is_token and ctx.grant.pattern != EVERYWHERE:
+        return [f"{_KEPT_COPY.format('A copy')} Ask whoever runs the store to delete it."]
+    return [f"{_KEPT_COPY.format(path)} When you no longer need it, delete it." for path in paths]
 
 
 def _with_remarks(result: ErasureResult, purged: Purged, held: Sequence[str]) -> ErasureResult:

@@ -154,7 +154,9 @@ class MaintainingVerbs:
 
         Altered or lost texts are in no journal: they come from ``source``, a copy that must not be damaged itself.
         What nothing brings back keeps the store from being backed up, until ``remove_lost`` removes it, for good,
-        and puts lost lines of the journal on record. ``left`` says what is still wrong; ``undo`` reverses this.
+        and puts lost lines of the journal on record. ``left`` says what is still wrong; ``undo`` reverses what
+        it did to rows. A file whose pages are damaged is written anew, and ``undo`` does not go back to it: as it was,
+        it is kept as ``kept`` says.
 
         Raises:
             NotFound: There is no store at ``source``.
@@ -165,6 +167,15 @@ class MaintainingVerbs:
     def confirmed_losses(self) -> int:
         """How many losses somebody confirmed by ``repair(remove_lost=True)``: they are on record, and no faults."""
         return repair.confirmed_losses(self._context)
+
+    @property
+    def kept_copies(self) -> tuple[str, ...]:
+        """The files beside the store that ``repair`` and restoring a backup left: the store as it was before.
+
+        They keep what is erased from the store afterwards. Nothing deletes them.
+        """
+        copies = self._context.kept_copies
+        return () if copies is None else copies.paths()
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")
     def compact(self, *, dry_run: DryRun = True) -> CompactResult:
