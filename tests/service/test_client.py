@@ -420,7 +420,7 @@ OF_THE_STORE = {
     *("unwritable", "confirmed_losses", "kept_copies"),
     *("maintain", "upkeep", "upkeep_state", "upkeep_states", "export", "watch", "without_model"),
     *("forecast_under", "erasures", "forget_texts", "while_unchanged"),
-    *("operation", "memories_of", "superseded_facts", "resolve_id"),
+    *("operation", "memories_of", "standing", "superseded_facts", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }
 """What only whoever has the store can ask."""
