@@ -155,8 +155,8 @@ class MaintainingVerbs:
         Altered or lost texts are in no journal: they come from ``source``, a copy that must not be damaged itself.
         What nothing brings back keeps the store from being backed up, until ``remove_lost`` removes it, for good,
         and puts lost lines of the journal on record. ``left`` says what is still wrong; ``undo`` reverses what
-        it did to rows. A file whose pages are damaged is written anew, and ``undo`` does not go back to it: as it was,
-        it is kept as ``kept`` says.
+        it did to rows. A file whose pages are damaged is written anew: ``kept`` says where it is as it was, which
+        ``undo`` does not bring back.
 
         Raises:
             NotFound: There is no store at ``source``.
