@@ -95,8 +95,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         warn=warn,
         extension=extension_of(settings),
         golden=_golden(settings),
-        backups=_backups(url, settings),
-        kept_copies=_kept_copies(url),
+        **_copies(url, settings),
         summary=digest_file(settings.digest.file) if settings.digest.file else None,
         model=chat_model(settings.model, _clock(clock)),
         reranker=chosen_reranker(settings.reranker),
@@ -138,6 +137,11 @@ def _refuse_unfinished(store: Store) -> Store:
     return store
 
 
+def _copies(url: str | os.PathLike[str], policy: Policy) -> dict[str, Any]:
+    """Return where copies of a store are, as a context has it: backups, and what repairs and restores leave."""
+    return {"backups": _backups(url, policy), "kept_copies": _kept_copies(url)}
+
+
 def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
     """Return where backups go: the policy's folder, else one beside the store's file, else nowhere."""
     folder = policy.upkeep.backup_folder
@@ -153,9 +157,9 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
 def _kept_copies(url: str | os.PathLike[str]) -> KeptCopies | None:
     if (isinstance(url, str) and is_server(url)) or (file := file_of(url)) == ":memory:":
         return None
-    from perdure.stores.sqlite.kept_copies import KeptCopies as BesideFile  # noqa: PLC0415  # only where it is used
+    from perdure.stores.sqlite.kept_copies import CopiesBeside  # noqa: PLC0415  # only where it is used
 
-    return BesideFile(Path(file))
+    return CopiesBeside(Path(file))
 
 
 def _clock(clock: Any) -> Callable[[], Instant]:

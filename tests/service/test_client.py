@@ -507,7 +507,7 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
         **dict.fromkeys(APPLYING, ((),)),
         "erasures": (0,),
         "forecast_under": ({}, 1, "x"),
-        **dict.fromkeys(("resolve_id", "operation", "memories_of", "superseded_facts"), ("abcdefgh",)),
+        **dict.fromkeys(("resolve_id", "operation", "memories_of", "standing", "superseded_facts"), ("abcdefgh",)),
         "log_in": ("me", 60),
     }
     for name in sorted(OF_THE_STORE | APPLYING):

@@ -12,6 +12,7 @@ from perdure.operations.erased_names import places_of_names, searched_names
 from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.ports import Context
+from perdure.operations.repair import kept_copies
 from perdure.operations.text_caches import forget_texts
 from perdure.operations.undo_past_erasures import ERASE
 from perdure.operations.writing import refuse_damaged, retry
@@ -109,14 +110,7 @@ def erase(
         kept = [] if ctx.backups is None else ctx.backups.search(plan.namespace, texts)
         held = _rewrite_summary(ctx, plan.namespace)
     places = (*(place for _, place in purged.places), *kept, *named)
-    notes = [
-        *held,
-        *failed,
-        *_of_kept_copies(ctx),
-        *unread,
-        *_unsearched(names),
-        *([_UNREAD] if selection.subject else []),
-    ]
+    notes = [*held, *failed, *unread, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=rewritten, operations=(plan.id,))
     return _with_remarks(result, purged, notes)
@@ -323,16 +317,17 @@ def _unsearched(names: ErasedNames) -> list[str]:
 
 
 def _rewrite_backups(ctx: Context, namespace: str, erasure: Erasure) -> tuple[tuple[str, ...], list[str]]:
-    """Take what is erased out of the backups; return those that changed, and what is to be said of the others."""
+    """Take what is erased out of the backups; return those that changed, and what is to be said of other copies."""
     if ctx.backups is None:
-        return (), []
+        return (), _of_kept_copies(ctx)
     changed, failed = ctx.backups.rewrite(namespace, lambda lines: without_memories(lines, erasure.ids, erasure.names))
-    return tuple(changed), [f"{told} It may hold what was erased: delete it." for told in failed]
+    told = [f"{why} It may hold what was erased: delete it." for why in failed]
+    return tuple(changed), [*told, *_of_kept_copies(ctx)]
 
 
 def _of_kept_copies(ctx: Context) -> list[str]:
     """Return what is to be said of the store as it was before repairs and restores: a damaged file takes no change."""
-    paths = () if ctx.kept_copies is None else ctx.kept_copies.paths()
+    paths = kept_copies(ctx)
     if paths and ctx.grant is not None and ctx.grant.is_token and ctx.grant.pattern != EVERYWHERE:
         return [f"{_KEPT_COPY.format('A copy')} Ask whoever runs the store to delete it."]
     return [f"{_KEPT_COPY.format(path)} When you no longer need it, delete it." for path in paths]

@@ -71,7 +71,7 @@ def confirmed_losses(ctx: Context) -> int:
 
 def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, by: str | None, dry_run: bool) -> RepairResult:
     faults = ctx.store.check(WHOLE)
-    present, copies = faults, _kept_copies(ctx)
+    present, copies = faults, kept_copies(ctx)
     # First of all: a foreign trigger acts on repairs, a lost policy hides rows, and what is no JSON is in their way.
     if any(_is_derived(fault) or fault.part == "document" for fault in faults) and not dry_run:
         ctx.store.rebuild(keep_texts=True)  # lost memories are restored with them
@@ -95,7 +95,7 @@ def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, by: str | N
     if any(_is_derived(fault) for fault in remaining):
         ctx.store.rebuild(keep_texts=any(_may_need_texts(fault) for fault in remaining))
         remaining = ctx.store.check(WHOLE)
-    set_aside = next((path for path in _kept_copies(ctx) if path not in copies), None)
+    set_aside = next((path for path in kept_copies(ctx) if path not in copies), None)
     done = (*kept, *_repairs(plans), *_made_anew(faults, set_aside))
     written = tuple(plan.id for plan in plans)
     return replace(_result(faults, done, remaining), dry_run=False, operations=written, kept=set_aside)
@@ -168,7 +168,8 @@ def _repairs(plans: Sequence[Plan]) -> tuple[str, ...]:
     return tuple(text for plan in plans for text in _describe_repairs(plan))
 
 
-def _kept_copies(ctx: Context) -> tuple[str, ...]:
+def kept_copies(ctx: Context) -> tuple[str, ...]:
+    """Return where the store is as it was before repairs and restores."""
     return () if ctx.kept_copies is None else ctx.kept_copies.paths()
 
 

@@ -152,11 +152,9 @@ class MaintainingVerbs:
     ) -> RepairResult:
         """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
 
-        Altered or lost texts are in no journal: they come from ``source``, a copy that must not be damaged itself.
-        What nothing brings back keeps the store from being backed up, until ``remove_lost`` removes it, for good,
-        and puts lost lines of the journal on record. ``left`` says what is still wrong; ``undo`` reverses what
-        it did to rows. A file whose pages are damaged is written anew: ``kept`` says where it is as it was, which
-        ``undo`` does not bring back.
+        Altered or lost texts are in no journal: they come from ``source``, an undamaged copy. What nothing brings back
+        keeps the store from being backed up, until ``remove_lost`` removes it, for good, and puts lost lines of the
+        journal on record. ``undo`` reverses this, but not that a damaged file is written anew: ``kept`` is the old one.
 
         Raises:
             NotFound: There is no store at ``source``.
@@ -170,12 +168,8 @@ class MaintainingVerbs:
 
     @property
     def kept_copies(self) -> tuple[str, ...]:
-        """The files beside the store that ``repair`` and restoring a backup left: the store as it was before.
-
-        They keep what is erased from the store afterwards. Nothing deletes them.
-        """
-        copies = self._context.kept_copies
-        return () if copies is None else copies.paths()
+        """The store as it was before repairs and restores: files beside it, which keep what is erased from it later."""
+        return repair.kept_copies(self._context)
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")
     def compact(self, *, dry_run: DryRun = True) -> CompactResult:

@@ -35,8 +35,8 @@ from perdure.rules.escaping import cut
 _LONGEST_CONTENT: Final = 500
 _LONGEST_REPLACEMENT: Final = 140
 _NEEDS_COPY: Final = (
-    "`perdure repair --source FILE` takes it from a backup, `perdure restore-backup` goes back to one; --remove-lost "
-    "removes what nothing brings back."
+    "`perdure repair --source FILE` takes it from a backup, `perdure restore-backup FILE` goes back to one; "
+    "--remove-lost removes what nothing brings back."
 )
 _MOST_REASONS: Final = 4  # reasons of one operation that are shown
 

@@ -82,24 +82,21 @@ def view_list(memories: Sequence[MemoryItem], request: Request) -> Iterator[Bloc
         yield Line(("No memories in ", Foreign(request.namespace), " match the filters."))
         return
     marked = request.notes["standing"](memories) if "standing" in request.notes else {}
-    rows = tuple(_row(m, _standing(marked.get(m.id))) for m in memories)
+    rows = tuple(_row(m, marked.get(m.id)) for m in memories)
     yield Table(("id", "when", "kind", "tier", "status", "value", "content"), rows)
     yield from beyond_limit(memories, request)
 
 
-def _row(m: MemoryItem, standing: str) -> tuple[Text, ...]:
-    value, content = f"{m.value:.2f}", Foreign(m.content, _BRIEF)
-    status = f"{_status(m)}{standing}"
+def _row(m: MemoryItem, hit: Hit | None) -> tuple[Text, ...]:
+    status, value, content = f"{_status(m)}{_standing(hit)}", f"{m.value:.2f}", Foreign(m.content, _BRIEF)
     return (Identifier(m.id), format_instant(m.created_at), m.kind.value, m.tier.value, status, value, content)
 
 
 def _standing(hit: Hit | None) -> str:
-    """Return what a list says of a memory that a recall would mark; ``why`` has the rest."""
     if hit is None or hit.memory.status != "active":
         return ""
-    if hit.updated_by:
-        return ", out of date"
-    return ", in conflict" if hit.contested_with else ", partly out of date" if hit.over else ""
+    part = ", in conflict" if hit.contested_with else ", partly out of date" if hit.over else ""
+    return ", out of date" if hit.updated_by else part
 
 
 def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
