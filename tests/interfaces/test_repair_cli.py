@@ -74,10 +74,10 @@ def test_a_repair_names_the_file_that_it_keeps_and_says_how_to_go_back(place):
     damaged = (place / "agent.db").read_bytes()
     kept = place / "agent.db.before-repair"
     before = said("repair")
-    assert f"it stays as {kept}." in before
+    assert f"it is kept as {kept}," in before
     assert not kept.exists()
     after = said("repair", "--apply")
-    assert f"it is kept as {kept}." in after
+    assert f"it is kept as {kept}," in after
     assert not any(word in before + after for word in ("NAME", "Found before"))
     assert "Nothing is wrong now." in after
     [back] = [line for line in after.splitlines() if " mv " in line]
@@ -86,8 +86,9 @@ def test_a_repair_names_the_file_that_it_keeps_and_says_how_to_go_back(place):
     assert not kept.exists()
     assert data("repair", "--apply")["kept"] == str(kept)
     damage(place / "agent.db", "memory_identity")
-    assert f"it stays as {kept}-2." in said("repair")
-    assert data("repair", "--apply")["kept"] == f"{kept}-2"
+    assert f"it is kept as {kept}-2," in said("repair")
+    shown, done = data("repair"), data("repair", "--apply")
+    assert (shown["kept"], done["kept"], done["repairs"]) == (None, f"{kept}-2", shown["repairs"])
 
 
 def test_a_repair_that_writes_no_file_anew_keeps_none(place):

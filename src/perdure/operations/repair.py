@@ -22,14 +22,10 @@ from perdure.records.store_results import RepairResult
 REPAIR: Final = "repair"
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
 _DERIVED: Final = {"file", "rule", "schema", "words", "codes", "space", "recall", "unreadable"}
-_REBUILT: Final = "Search indexes and counts {} made again from the rows; triggers that are not Perdure's {} dropped."
-_TO_WRITE_ANEW: Final = (
-    "The file is written anew from what can be read of its pages; as it was, it stays as {}. "
-    "Rows that cannot be read come from the journal and from a copy (--source)."
-)
+_REBUILT: Final = "Search indexes and counts are made again from the rows; triggers that are not Perdure's are dropped."
 _WRITTEN_ANEW: Final = (
-    "The file was written anew from what could be read of its pages; as it was, it is kept as {}. "
-    "`undo` does not go back to it."
+    "The file is written anew from what can be read of its pages; as it was, it is kept as {}, which `undo` does not "
+    "bring back. Rows that cannot be read come from the journal and from a copy (--source)."
 )
 _LOST_LINES: Final = (("lines",), ("short_journals",), ("missing_operations",))
 _JOURNAL: Final = {"lines_without_operation", "short_journals", "missing_operations"}
@@ -89,7 +85,9 @@ def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, by: str | N
     if dry_run:
         repaired = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
         remaining = [f for f in present if not _is_derived(f) and (f.namespace, f.id) not in repaired]
-        return _result(faults, (*kept, *_repairs([*confirming, *plans]), *_to_make_anew(ctx, faults)), remaining)
+        return _result(
+            faults, (*kept, *_repairs([*confirming, *plans]), *_made_anew(faults, _to_be_kept(ctx, faults))), remaining
+        )
     plans = [*confirming, *(done for plan in plans for done in _apply(ctx, plan, sources))]
     remaining = ctx.store.check(WHOLE) if faults else []
     if any(_is_derived(fault) for fault in remaining):
@@ -173,18 +171,17 @@ def kept_copies(ctx: Context) -> tuple[str, ...]:
     return () if ctx.kept_copies is None else ctx.kept_copies.paths()
 
 
-def _to_make_anew(ctx: Context, faults: Sequence[Fault]) -> list[str]:
-    """Return what is said of what would be made again beside the rows."""
-    found = []
-    if ctx.kept_copies is not None and any(fault.part == "file" for fault in faults):
-        found.append(_TO_WRITE_ANEW.format(ctx.kept_copies.next_path()))
-    return [*found, *([_REBUILT.format("are", "are")] if any(_is_derived(fault) for fault in faults) else [])]
+def _to_be_kept(ctx: Context, faults: Sequence[Fault]) -> str | None:
+    """Return where a repair would keep the file as it is; None where it would not write it anew."""
+    if ctx.kept_copies is None or not any(fault.part == "file" for fault in faults):
+        return None
+    return ctx.kept_copies.next_path()
 
 
-def _made_anew(faults: Sequence[Fault], set_aside: str | None) -> list[str]:
-    """Return what is said of what was made again beside the rows."""
-    found = [] if set_aside is None else [_WRITTEN_ANEW.format(set_aside)]
-    return [*found, *([_REBUILT.format("were", "were")] if any(_is_derived(fault) for fault in faults) else [])]
+def _made_anew(faults: Sequence[Fault], kept: str | None) -> list[str]:
+    """Return what is said of what is made again beside the rows: of a file, where it is kept as it was."""
+    found = [] if kept is None else [_WRITTEN_ANEW.format(kept)]
+    return [*found, *([_REBUILT] if any(_is_derived(fault) for fault in faults) else [])]
 
 
 def _is_of_journal(fault: Fault) -> bool:
