@@ -41,7 +41,7 @@ from perdure.compose_store import (
     store_of,
 )
 from perdure.memory import Memory
-from perdure.operations.ports import Backups, Context
+from perdure.operations.ports import Backups, Context, KeptCopies
 from perdure.operations.quotas import with_quotas
 from perdure.operations.store_protocol import Store
 from perdure.records.errors import EmbedderError, InvalidInput, StoreError, StoreUnfinished
@@ -94,7 +94,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         warn=warn,
         extension=extension_of(settings),
         golden=_golden(settings),
-        backups=_backups(url, settings),
+        **_copies(url, settings),
         summary=digest_file(settings.digest.file) if settings.digest.file else None,
         tell_alerts=alert_webhook(settings.alerts, now),
         open_copy=copy_of,
@@ -149,6 +149,11 @@ def _refuse_unfinished(store: Store) -> Store:
     return store
 
 
+def _copies(url: str | os.PathLike[str], policy: Policy) -> dict[str, Any]:
+    """Return where copies of a store are, as a context has it: backups, and what repairs and restores leave."""
+    return {"backups": _backups(url, policy), "kept_copies": _kept_copies(url)}
+
+
 def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
     """Return where backups go: the policy's folder, else one beside the store's file, else nowhere."""
     folder = policy.upkeep.backup_folder
@@ -159,6 +164,14 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
     from perdure.stores.backups import BackupFolder  # noqa: PLC0415  # only where it is used
 
     return BackupFolder(Path(folder), policy.upkeep.backups_kept, shared=policy.upkeep.file_permissions == "group")
+
+
+def _kept_copies(url: str | os.PathLike[str]) -> KeptCopies | None:
+    if (isinstance(url, str) and is_server(url)) or (file := file_of(url)) == ":memory:":
+        return None
+    from perdure.stores.sqlite.kept_copies import CopiesBeside  # noqa: PLC0415  # only where it is used
+
+    return CopiesBeside(Path(file))
 
 
 def _clock(clock: Any) -> Callable[[], Instant]:

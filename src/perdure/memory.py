@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from perdure.operations import (
         changed_memories,
         confined_store,
+        explain,
         hooks,
         identify,
         monitoring,
@@ -43,8 +44,10 @@ if TYPE_CHECKING:
     from perdure.operations.store_protocol import Store
     from perdure.operations.watched_models import Watch
     from perdure.records.access import Grant, Login
+    from perdure.records.memory import MemoryItem
     from perdure.records.outcome import RelatedMemory
     from perdure.records.policy import Policy
+    from perdure.records.recall import Hit
     from perdure.records.report import Operation, Report
     from perdure.records.store_results import Readiness
     from perdure.records.store_rows import Unwritable
@@ -54,6 +57,7 @@ else:
     (
         changed_memories,
         confined_store,
+        explain,
         hooks,
         identify,
         monitoring,
@@ -64,7 +68,7 @@ else:
         watched_models,
     ) = lazy_modules(
         "perdure.operations",
-        *("changed_memories", "confined_store", "hooks", "identify", "monitoring", "text_caches", "tokens"),
+        *("changed_memories", "confined_store", "explain", "hooks", "identify", "monitoring", "text_caches", "tokens"),
         *("transfer", "unchanged_store", "watched_models"),
     )
     (sweep,) = lazy_modules("perdure.operations.lifecycle", "sweep")
@@ -128,14 +132,21 @@ class Memory(
         with translate_damage(self):
             return identify.resolve_id(self._context, checked_id(text, refers), refers)
 
-    def operation(self, identity: str) -> Operation | None:
+    def operation(self, identity: str, namespace: str | None = None) -> Operation | None:
         """Return an operation of the journal by its id or a short form of it; None where there is none.
 
+        Args:
+            identity: The id.
+            namespace: Of which namespace where several have it, as after an import under another name.
+
         Raises:
-            InvalidInput: It is no id, or fits several.
+            InvalidInput: It is no id, or fits several, or several namespaces have it and none is named.
         """
         with translate_damage(self):
-            return self._context.store.operation(self.resolve_id(checked_id(identity, "operation"), "operation"))
+            whole = self.resolve_id(checked_id(identity, "operation"), "operation")
+            if namespace is not None:
+                return identify.operations_of(self._context, namespace)(whole)
+            return self._context.store.operation(whole)
 
     def confined(self, grant: Grant) -> Memory:
         """Return this memory as the holder of a token may use it: up to its role, in its namespaces, under its name.
@@ -159,6 +170,17 @@ class Memory(
         with translate_damage(self):
             changes = store.changes(operation.namespace, operation.id)
             return changed_memories.memories_of(self._context, operation, changes)
+
+    def standing(self, memories: Sequence[MemoryItem]) -> dict[str, Hit]:
+        """Return memory -> what ``recall`` would mark about it: what of it holds no longer, and what contradicts it.
+
+        What nothing is to be said about may be missing.
+
+        Args:
+            memories: As ``list`` and ``get`` return them.
+        """
+        with translate_damage(self):
+            return explain.standing(self._context, memories)
 
     @property
     def has_model(self) -> bool:

@@ -479,7 +479,13 @@ def test_check_optimize_namespaces(place):
     make_store(place)
     assert "no namespace yet" in done("namespaces")
     kept()
-    assert data("check") == {"store": str(place / "agent.db"), "sound": True, "confirmed_losses": 0, "faults": []}
+    assert data("check") == {
+        "store": str(place / "agent.db"),
+        "sound": True,
+        "confirmed_losses": 0,
+        "kept_copies": [],
+        "faults": [],
+    }
     assert "is sound" in done("check")
     assert isinstance(data("optimize"), dict)
     assert done("optimize")

@@ -322,3 +322,24 @@ def test_what_was_replaced_at_once_may_have_been_true_for_a_while(place):
         memory.correct(monday.id, "Tuesday")
     (row,) = (r for r in table(ran("timeline", "Zed Corp")) if r["id"] == monday.id[-8:])
     assert (row["true"], row["state"]) == (f"on {NOW.date().isoformat()} at most", "superseded")
+
+
+def status_of(words):
+    """Return what a list shows as the status of the memory with some words."""
+    columns, *rows = (re.split(r"\s{2,}", line.strip()) for line in ran("list").splitlines() if line.strip("\u2500 "))
+    at, content = columns.index("status"), columns.index("content")
+    (found,) = (row[at] for row in rows if words in row[content])
+    return found
+
+
+def test_a_list_marks_what_is_in_conflict_and_what_is_out_of_date(place):
+    with perdure.open(place / "agent.db", POLICY) as memory:
+        for city in ("Berlin", "Munich"):
+            fact = {"subject": "Lena", "predicate": "lives_in", "value": city}
+            memory.remember(f"Lena told us about {city} at lunch.", facts=[fact])
+        assert status_of("about Berlin") == status_of("about Munich") == "active, in conflict"
+        assert status_of("prefers Friday") == "active"
+        assert status_of("Lena: home: Munich") == "active, in conflict"
+        memory.confirm(next(f.id for f in memory.facts("Lena") if f.value == "Munich"))
+        assert status_of("Lena: home: Munich") == status_of("about Munich") == "active"
+        assert status_of("about Berlin") == "active, out of date"

@@ -314,6 +314,18 @@ def test_words_of_a_message_do_not_pass_for_the_servers(place):
     talk(place, "auto", story, profile="full")
 
 
+def test_a_list_marks_what_is_in_conflict(place):
+    async def story(client):
+        for city in ("Berlin", "Munich"):
+            fact = {"subject": "Lena", "predicate": "lives_in", "value": city}
+            await call(client, "remember", content=f"Lena told us about {city} at lunch.", facts=[fact])
+        rows = (await client.call_tool("list", {})).content[0].text.splitlines()
+        assert len([row for row in rows if "in conflict" in row]) == 4  # two notes and two facts
+        assert len([row for row in rows if "Lena" in row]) == 4
+
+    talk(place, "auto", story, profile="full")
+
+
 def test_the_form_is_one_that_every_client_can_show(place):
     person = Person(DECLINES, DECLINES)
     talk(place, "auto", lambda client: call(client, "review"), person)

@@ -173,6 +173,32 @@ def test_a_question_may_name_its_predicate_by_a_verb(memory, clock):
     assert home.id in [h.memory.id for h in hits]
 
 
+LIVING = {
+    "What does Anna do for a living?": ["occupation"],
+    "How did Anna make her living?": ["occupation"],
+    "How does Anna earn a decent living?": ["occupation"],
+    "Where is Anna living?": ["home"],
+    "Where does Anna live for work?": ["home", "occupation"],
+    "What does Anna have for the living room?": ["have"],
+}
+
+
+@pytest.mark.parametrize("question", LIVING)
+def test_what_somebody_does_for_a_living_is_no_home(memory, question):
+    for predicate, value in (("home", "Porto"), ("occupation", "house painter"), ("have", "a red sofa in her room")):
+        memory.remember(f"Anna: {value}.", facts=[{"subject": "Anna", "predicate": predicate, "value": value}])
+    sheet = memory.answer_sheet(question)
+    assert sorted(line.split(": ")[1] for line in says(sheet.known)) == LIVING[question]
+    assert sheet.unknown == ()
+
+
+def test_what_is_asked_of_a_living_and_not_known_is_said(memory):
+    for name, place in (("Anna", "Porto"), ("Bo", "Lyon")):
+        memory.remember(f"{name}: {place}", facts=[{"subject": name, "predicate": "home", "value": place}])
+    for question in ("What does Bo do for a living?", "What is the cost of living for Bo?"):
+        assert memory.answer_sheet(question).unknown
+
+
 @pytest.fixture
 def people(memory, clock):
     """Four people, whose facts are under the same predicates."""

@@ -307,6 +307,24 @@ def test_sessions_tasks_and_pinned_memories_stay_apart(free, raw_store):
     assert reviews(raw_store) == []  # nobody needs to be asked
 
 
+def test_a_label_says_what_becomes_of_a_pair_and_of_groups_left_for_later_how_alike_they_are(free):
+    stays, goes, apart = (
+        free.remember(text, session=session).id for text, session in ((PORT, "a"), (SAME, "a"), (f"{SAME}!", "b"))
+    )
+    for text in (
+        "The price cache is empty in Porto on Mondays.",
+        "The price cache of shops is empty in Porto on Mondays.",
+    ):
+        free.remember(text, pinned=True)
+    one, more = (free.consolidate("default", 0.7, max_groups=most) for most in (1, 50))
+    labels = {frozenset((pair.a, pair.b)): pair.label for pair in one.pairs}
+    assert one.left == (apart,)
+    assert labels[frozenset((stays, apart))] == "keep"
+    assert labels[frozenset((goes, apart))] == "merge"  # one of them goes
+    assert (one.labels["review"], one.labels["keep"]) == (2, 1)  # the pinned ones: nothing was decided about them
+    assert (more.labels["review"], more.labels["keep"]) == (1, 2)
+
+
 @pytest.mark.behaviour("GR15")
 def test_only_members_of_which_every_pair_is_alike_are_merged(free):
     words = [f"w{i}" for i in range(24)]

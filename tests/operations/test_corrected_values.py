@@ -52,6 +52,36 @@ def test_a_number_that_a_later_message_takes_back_stands_behind_it_with_a_mark(m
     assert "at most 400" not in memory.digest()
 
 
+def test_why_says_what_a_later_message_takes_back_by_its_words(memory, clock):
+    old = memory.remember("Mira wants small pull requests: at most 400 changed lines.").memory
+    assert memory.why(old.id).no_longer_true == ()
+    say(memory, clock, "No, the PR limit is 300 lines, not 400.")
+    (new,) = (m for m in memory.list() if m.id != old.id)
+    (over,) = memory.why(old.id).no_longer_true
+    assert (over.id, over.content, over.over, over.replaced_by) == (old.id, old.content, "replaced", new.id)
+    assert over.since == "2026-11-10 09:00 UTC"
+    assert memory.why(old.id).replacements == {new.id: new.content}
+    assert memory.why(new.id).no_longer_true == ()
+
+
+def test_why_says_which_value_of_a_note_a_later_message_takes_back(memory, clock):
+    old = memory.remember("Deploys go out on Tuesday and Thursday at 14:00, and Rita must approve each of them first.")
+    say(memory, clock, "Deploys go out on Mondays now, not on Thursday.")
+    (over,) = memory.why(old.id).no_longer_true
+    (hit,) = (h for h in memory.recall("When do deploys go out?").hits if h.memory.id == old.id)
+    assert (over,) == hit.over
+    assert (over.id, over.content) == (old.id, "Thursday")
+
+
+def test_why_hears_nothing_of_a_message_of_another_session(memory, clock):
+    old = memory.remember("The pull request limit is 400 lines.")
+    own = memory.remember("The limit of a pull request is 400 lines.", session="other")
+    clock.now += timedelta(days=1)
+    new = memory.remember("The pull request limit is 300 lines, not 400.", session="other")
+    assert memory.why(old.id).no_longer_true == ()
+    assert [over.replaced_by for over in memory.why(own.id).no_longer_true] == [new.id]
+
+
 @pytest.mark.parametrize(
     "other",
     [

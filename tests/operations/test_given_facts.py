@@ -282,6 +282,35 @@ def test_the_reply_names_what_may_be_about_the_same_without_embedding_it_twice(c
         assert [(k.subject, k.predicates) for k in reply.predicates] == [("Ana", ("like",))]
 
 
+def test_the_reply_to_facts_tells_of_each_subject_what_else_is_known_under_which_predicates(clock):
+    def claim(subject, predicate, value, **more):
+        return {"subject": subject, "predicate": predicate, "value": value, **more}
+
+    with perdure.open(":memory:", None, clock, embedder=HashEmbedder()) as memory:
+        for words, fact in (
+            ("Ana drinks green tea at noon.", claim("Ana", "usual drink", "green tea")),
+            ("Ana drinks green tea with lunch.", claim("Ana", "lunch drink", "green tea")),
+            ("Bo has a kayak.", claim("Bo", "own", "a kayak")),
+        ):
+            memory.remember(words, facts=[fact])
+        draft = memory.remember("The draft of Bo is due in May.", facts=[claim("Bo", "draft deadline", "May")])
+        home = memory.remember("I am in Oslo these days.", facts=[claim("I", "home", "Oslo")])
+        memory.remember("I love jazz.", facts=[claim("I", "like", "jazz")])
+        reply = memory.learn(claims=[claim("Ana", "height", "170 cm"), claim("Bo", "height", "180 cm")])
+        assert reply.related == ()
+        assert [(k.subject, k.predicates, k.near) for k in reply.predicates] == [
+            ("Ana", ("lunch_drink", "usual_drink"), ()),  # two that may be one, and nobody asks about them now
+            ("Bo", ("draft_deadline", "own"), ()),
+        ]
+        reply = memory.learn(claims=[claim("Bo", "deadline", "June")])
+        assert [r.id for r in reply.related] == [draft.id]
+        reply = memory.learn(claims=[claim("I", "home", "Bergen")])
+        assert [r.id for r in reply.related] == [home.id]
+        assert [(k.subject, k.predicates) for k in reply.predicates] == [("user", ("like",))]
+        reply = memory.learn(claims=[claim("Ana", "lunch drink", "green tea with milk")])  # a predicate that was known
+        assert [(k.subject, k.near) for k in reply.predicates] == [("Ana", ())]
+
+
 def test_facts_in_no_memory_are_answered_with_what_is_near_them(clock):
     drink = {"subject": "Ana", "predicate": "usual drink", "value": "green tea"}
     with perdure.open(":memory:", None, clock, embedder=HashEmbedder()) as memory:

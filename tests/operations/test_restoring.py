@@ -134,6 +134,27 @@ def test_an_earlier_state_stands_beside_the_present_one(tenant, path, tmp_path, 
         assert ran(path, "get", kept.id, "-n", name)["pinned"]
 
 
+def test_an_operation_that_two_namespaces_have_is_undone_where_the_caller_says(tenant, path):
+    """An export that takes another name keeps the ids of its operations, too."""
+    kept = tenant.remember("The gate of Acme is blue.", namespace=TENANT)
+    ran(path, "export", "yesterday.jsonl", "-n", TENANT)
+    ran(path, "import", "yesterday.jsonl", "--as", "earlier/acme")
+    for given in (kept.operation, kept.operation[-8:]):
+        refused = ran(path, "undo", given, code=1)
+        assert f"several namespaces: {TENANT}, earlier/acme." in refused["message"]
+        assert "--namespace" in refused["remedy"]
+    assert {kept.id} <= {m.id for m in tenant.list(TENANT)} & {m.id for m in tenant.list("earlier/acme")}
+    undone = ran(path, "undo", kept.operation, "-n", "earlier/acme")["operations"][0]
+    assert kept.id not in {m.id for m in tenant.list("earlier/acme")}
+    assert kept.id in {m.id for m in tenant.list(TENANT)}
+    ran(path, "undo", undone, "-n", "earlier/acme")
+    assert kept.id in {m.id for m in tenant.list("earlier/acme")}
+    ran(path, "undo", kept.operation, "-n", TENANT)
+    assert kept.id not in {m.id for m in tenant.list(TENANT)}
+    assert kept.id in {m.id for m in tenant.list("earlier/acme")}
+    assert tenant.check(full=True) == []
+
+
 def test_of_an_export_of_everything_one_namespace_is_brought_back(tenant, path):
     before = seen(tenant)
     ran(path, "export", "everything.jsonl")

@@ -105,6 +105,11 @@ SAME = [
     ("**Use** PostgreSQL 15.2", "use postgresql 15.2"),
     ("Alice is running.", "Alice runs."),
     ("It's broken", "It is broken."),
+    # Where an article stands, something begins: what opened the sentence, a comma or not, is over.
+    ("At night a guard watches the door.", "A guard watches the door at night."),
+    ("Before the freeze, a release is made.", "A release is made before the freeze."),
+    ("The server's port is 8080.", "The port of the server is 8080."),
+    ("The backup server of Acme is slow.", "The Acme backup server is slow."),
     ("", "..."),
 ]
 

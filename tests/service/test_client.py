@@ -417,10 +417,10 @@ APPLYING = {"apply", "apply_all"}
 """Methods that a service has no route for, and that people call; they are coroutines, too."""
 OF_THE_STORE = {
     *("policy", "now", "agent", "facts_hint", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
-    *("unwritable", "confirmed_losses"),
+    *("unwritable", "confirmed_losses", "kept_copies"),
     *("maintain", "upkeep", "upkeep_state", "upkeep_states", "export", "watch", "without_model"),
     *("forecast_under", "erasures", "forget_texts", "while_unchanged"),
-    *("operation", "memories_of", "superseded_facts", "resolve_id"),
+    *("operation", "memories_of", "standing", "superseded_facts", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }
 """What only whoever has the store can ask."""
@@ -507,7 +507,7 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
         **dict.fromkeys(APPLYING, ((),)),
         "erasures": (0,),
         "forecast_under": ({}, 1, "x"),
-        **dict.fromkeys(("resolve_id", "operation", "memories_of", "superseded_facts"), ("abcdefgh",)),
+        **dict.fromkeys(("resolve_id", "operation", "memories_of", "standing", "superseded_facts"), ("abcdefgh",)),
         "log_in": ("me", 60),
     }
     for name in sorted(OF_THE_STORE | APPLYING):

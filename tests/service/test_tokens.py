@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import perdure
 from conftest import STORES
+from perdure.compose import backup, restore_backup
 from perdure.interfaces.cli.app import app
 from perdure.interfaces.http import access, shared
 from perdure.interfaces.http.app import build_app
@@ -52,8 +53,12 @@ def memory(path, watch):
 @pytest.fixture
 def client(memory, monkeypatch):
     monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)  # each request asks the store
-    with TestClient(build_app(lambda: memory, Settings(frozenset({HOST}))), base_url=BASE) as made:
+    with talking_to(memory) as made:
         yield made
+
+
+def talking_to(memory):
+    return TestClient(build_app(lambda: memory, Settings(frozenset({HOST}))), base_url=BASE)
 
 
 def listed(client, secret=None, scheme="Bearer"):
@@ -215,6 +220,25 @@ def test_who_erases_is_told_places_of_their_own_namespaces_alone(client, memory,
             assert "other" not in str(done["places"])
             assert str(path) not in str(done)
             assert len(done["unreachable"]) == 2  # and files that nobody knows
+
+
+def test_who_erases_is_told_of_the_path_of_a_kept_copy_only_with_a_token_for_all(tmp_path):
+    file = tmp_path / "restored.db"
+    with perdure.open(file, POLICY) as memory:
+        memory.remember("Anna Schmidt lives at 17 Harbour Lane.", "team/a")
+    backup(file, tmp_path / "safe.db")
+    restore_backup(tmp_path / "safe.db", file, overwrite=True)
+    with perdure.open(file, POLICY) as memory, talking_to(memory) as client:
+        for pattern in ("team/a", "*"):
+            headers = {"authorization": f"Bearer {memory.create_token('admin', pattern, actor='x').secret}"}
+            gone = memory.remember("Anna Schmidt lives at 17 Harbour Lane.", "team/a").id
+            asked = {"ids": [gone], "namespace": "team/a", "reason": "she asked"}
+            word = client.post("/v1/erase", json=asked, headers=headers).json()["confirm"]
+            asked |= {"confirm": word, "dry_run": False}
+            notes = client.post("/v1/erase", json=asked, headers=headers).json()["unreachable"]
+            [told] = [note for note in notes if "that a repair or a restore left" in note]
+            assert (f"{file}.before-restore" in told) == (pattern == "*")
+            assert (str(tmp_path) in told) == (pattern == "*")
 
 
 def test_a_token_of_one_namespace_needs_not_name_it(client, memory):

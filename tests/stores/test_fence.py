@@ -449,6 +449,10 @@ def verbs(ids, operations):
         "compact": lambda m: m.compact(dry_run=False),
         "history": lambda m: [m.history(), m.history(namespace="alice"), m.history(ids[0])],
         "operation": lambda m: [m.operation(one) for o in operations for one in (o, o[-8:])],
+        "standing": lambda m: [
+            (hit.over, hit.contested_with, hit.updated_by)
+            for hit in m.standing([replace(m.remember("mine").memory, id=ids[0], namespace="alice")]).values()
+        ],
         "superseded_facts": lambda m: m.superseded_facts(
             replace(m.operation(m.remember("mine").operation), id=operations[0], namespace="alice")
         ),

@@ -222,13 +222,22 @@ def nearest(memory, texts, limit=10):
     return [[i for i, *_ in near] for near in store.nearest("default", vectors, limit)]
 
 
-def packed(path):
-    import apsw  # only here is the file read by hand
+def by_hand(path, sql):
+    import apsw  # only here is a file read and damaged by hand
 
-    with_segments = apsw.Connection(str(path))
-    rows = with_segments.execute("SELECT length(rows) / 8, cells IS NOT NULL FROM segment ORDER BY number").fetchall()
-    with_segments.close()
+    file = apsw.Connection(str(path))
+    rows = file.execute(sql).fetchall()
+    file.close()
     return rows
+
+
+def packed(path):
+    return by_hand(path, "SELECT length(rows) / 8, cells IS NOT NULL FROM segment ORDER BY number")
+
+
+def cells_of(path):
+    """Return in how many cells the vectors of each segment are."""
+    return [len({*np.frombuffer(c, "<u2")}) for (c,) in by_hand(path, "SELECT cells FROM segment ORDER BY number")]
 
 
 @on_a_file
@@ -309,6 +318,30 @@ def test_a_store_below_one_segment_can_be_optimized(opening):
     memory.remember_many([f"word{i} other{i % 7}" for i in range(1100)])
     assert memory.optimize()["vectors"] == 1100
     assert memory.recall("word77", touch=False).hits[0].memory.content == "word77 other0"
+
+
+@on_a_file
+def test_a_store_of_which_much_was_taken_back_can_be_optimized(opening, path):
+    """What is packed of it stays in place, without a vector: a whole segment, and a part of another one."""
+    memory = opening({"recall": {"cells_above": 1000}}, HashEmbedder())
+    texts = [f"group{i % 95} own{i}" for i in range(8300)]
+    first = memory.remember_many(texts[:4200])
+    part = memory.remember_many(texts[4200:4300])
+    memory.remember_many(texts[4300:])
+    assert len(packed(path)) == 2
+    for operation in {one.operation for one in (*first, *part)}:
+        memory.undo(operation)
+    made = memory.optimize()
+    assert (made["vectors"], all(cells for _, cells in packed(path))) == (4000, True)
+    asked = texts[4310::400]
+    for near, text in zip(nearest(memory, asked), asked, strict=True):
+        assert text in {memory.get(i).content for i in near}
+    gone = {one.id for one in (*first, *part)}
+    assert gone.isdisjoint(i for near in nearest(memory, texts[::400]) for i in near)
+    by_hand(path, "UPDATE vector SET data = x'01' WHERE data = (SELECT max(data) FROM vector) RETURNING 1")
+    assert memory.optimize() == made
+    assert cells_of(path)[0] == 1  # nothing that a search would look for
+    assert cells_of(path)[1] > made["cells"] / 4
 
 
 OTHER = """

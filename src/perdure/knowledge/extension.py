@@ -46,6 +46,7 @@ from perdure.knowledge.rules.authority_config import authorities_from
 from perdure.knowledge.rules.fact_answers import rank_with_facts
 from perdure.knowledge.rules.predicate_registry import Registry, registry_from, shipped_registry
 from perdure.knowledge.rules.procedures import widen
+from perdure.knowledge.rules.set_phrases import without_set_phrases
 from perdure.operations.extension import Extension, TaskResult
 from perdure.operations.ports import Context
 from perdure.records.errors import AuthorityWarning, GateStopped
@@ -66,6 +67,7 @@ from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.decisions import Decisions
 from perdure.rules.erasure import Subject, Unsaid
+from perdure.rules.language.words import query_words
 from perdure.rules.lifecycle.schedule import Task
 from perdure.rules.point_in_time import Validity
 from perdure.rules.ranking import Ranking
@@ -111,7 +113,7 @@ class Knowledge(Extension[Context]):
         about = facts_of_named(ctx, namespace, query.text, filters)
         if not about:
             return order
-        predicate_words = self.resources.predicates.asked(query.words)
+        predicate_words = self.resources.predicates.asked(query_words(without_set_phrases(query.text)))
         return rank_with_facts(order, about, query, pool, ctx.policy.recall, predicate_words)
 
     def follow_ups(self, ctx: Context, namespace: str, query: Query, /) -> tuple[str, ...]:

@@ -276,8 +276,8 @@ class ConfinedStore(_Confined):
     def overdue_namespaces(self, now: Instant) -> list[Waiting]:
         return [one for one in self._inner.overdue_namespaces(now) if self._grant.covers(one.namespace)]
 
-    def operation(self, identity: str) -> Operation | None:
-        found: Operation | None = self._inner.operation(identity)
+    def operation(self, identity: str, covers: Callable[[str], bool] = bool) -> Operation | None:
+        found: Operation | None = self._inner.operation(identity, lambda n: self._grant.covers(n) and covers(n))
         if found is None or self._grant.covers(found.namespace):
             return found
         if self._grant.is_token:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.operations.ports import Context
-from perdure.records.memory import Kind, Status
-from perdure.records.recall import Filters, Hit, Query
+from perdure.records.instant import text_of
+from perdure.records.memory import Kind, MemoryItem, Status
+from perdure.records.recall import Filters, Hit, OverFact, Query
 from perdure.rules.corrected_hits import corrections_first, may_correct
 from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.language.words import query_words
@@ -46,3 +47,21 @@ def with_unfound_corrections(
     shown = corrections_first([*hits, *more], question, vectors)
     correcting = {h.updated_by for h in shown}
     return [h for h in shown if h.memory.id not in new or h.memory.id in correcting]
+
+
+def taken_back(ctx: Context, memory: MemoryItem, over: Sequence[OverFact]) -> tuple[OverFact, ...]:
+    """Return what of a memory later ones take back by words alone, as an answer marks it, besides what its facts tell.
+
+    Args:
+        ctx: Store and policy.
+        memory: The memory.
+        over: What its facts tell of what holds no longer.
+    """
+    inside = Filters(isolated=True, inside=memory.session)
+    hit = Hit(memory, 0.0, {}, over=tuple(over))
+    shown = {h.memory.id: h for h in with_unfound_corrections(ctx, memory.namespace, [hit], "", inside)}
+    own = shown[memory.id]
+    if own.updated_by is None or any(fact.replaced_by == own.updated_by for fact in over):
+        return own.over[len(over) :]
+    since = text_of(shown[own.updated_by].memory.state.created_ms)
+    return (OverFact(memory.id, memory.content, "replaced", since, own.updated_by),)

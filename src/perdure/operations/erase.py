@@ -12,9 +12,11 @@ from perdure.operations.erased_names import places_of_names, searched_names
 from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.ports import Context
+from perdure.operations.repair import kept_copies
 from perdure.operations.text_caches import forget_texts
 from perdure.operations.undo_past_erasures import ERASE
 from perdure.operations.writing import refuse_damaged, retry
+from perdure.records.access import EVERYWHERE
 from perdure.records.deadline import unlimited
 from perdure.records.errors import InvalidInput, NotFound, PerdureError, StoreDamaged
 from perdure.records.instant import from_instant
@@ -48,6 +50,9 @@ _PLAIN_NAMES: Final = "A name that is also a word of the language was replaced a
 _LISTED: Final = 20  # memories that a dry run shows
 _POSSIBLE: Final = 50  # memories that stay and may be about the subject, which are shown
 _SHOWN: Final = 80  # characters of each
+_KEPT_COPY: Final = (
+    "{} that a repair or a restore left of the store may hold what was erased: such a copy is not rewritten."
+)
 _ELSEWHERE: Final = "Files that `export`, `digest` or `plan` wrote, copies of the store and backups elsewhere."
 
 
@@ -312,11 +317,20 @@ def _unsearched(names: ErasedNames) -> list[str]:
 
 
 def _rewrite_backups(ctx: Context, namespace: str, erasure: Erasure) -> tuple[tuple[str, ...], list[str]]:
-    """Take what is erased out of the backups; return those that changed, and what is to be said of the others."""
+    """Take what is erased out of the backups; return those that changed, and what is to be said of other copies."""
     if ctx.backups is None:
-        return (), []
+        return (), _of_kept_copies(ctx)
     changed, failed = ctx.backups.rewrite(namespace, lambda lines: without_memories(lines, erasure.ids, erasure.names))
-    return tuple(changed), [f"{told} It may hold what was erased: delete it." for told in failed]
+    told = [f"{why} It may hold what was erased: delete it." for why in failed]
+    return tuple(changed), [*told, *_of_kept_copies(ctx)]
+
+
+def _of_kept_copies(ctx: Context) -> list[str]:
+    """Return what is to be said of the store as it was before repairs and restores: a damaged file takes no change."""
+    paths = kept_copies(ctx)
+    if paths and ctx.grant is not None and ctx.grant.is_token and ctx.grant.pattern != EVERYWHERE:
+        return [f"{_KEPT_COPY.format('A copy')} Ask whoever runs the store to delete it."]
+    return [f"{_KEPT_COPY.format(path)} When you no longer need it, delete it." for path in paths]
 
 
 def _with_remarks(result: ErasureResult, purged: Purged, held: Sequence[str]) -> ErasureResult:

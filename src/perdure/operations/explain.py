@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from perdure.operations.consolidation.relate import edges
+from perdure.operations.corrections import taken_back
 from perdure.operations.documents import find_records, successors
 from perdure.operations.lifecycle.sweep import what_is_due
 from perdure.operations.ports import Context
@@ -14,7 +15,7 @@ from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
 from perdure.records.memory import MemoryItem, Record, Scope, Status
-from perdure.records.recall import Absence, Filters, Pool, Query
+from perdure.records.recall import Absence, Filters, Hit, Pool, Query
 from perdure.rules.explanation import explain, inverse_link
 from perdure.rules.language.asked_days import days_asked_for
 from perdure.rules.language.dates import Period
@@ -69,12 +70,13 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     history = ctx.store.journal(record.namespace, identity)
     explanation = explain(memory, history, shown, ctx.policy, now, what_is_due(ctx, record.namespace, identity))
     explanation = replace(explanation, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
-    return _with_standing(ctx, record, explanation)
+    return _with_standing(ctx, record, memory, explanation)
 
 
-def _with_standing(ctx: Context, record: Record, explanation: Explanation) -> Explanation:
+def _with_standing(ctx: Context, record: Record, memory: MemoryItem, explanation: Explanation) -> Explanation:
     """Return an explanation with what of the memory holds no longer, what took its place, and what rests on it."""
     over = ctx.extension.over(ctx, record)
+    over = (*over, *taken_back(ctx, memory, over))
     later = ""
     if record.state.status is Status.SUPERSEDED:
         later = successors(ctx, record.namespace, [record.id])[record.id].replace(record.id, "")
@@ -156,3 +158,11 @@ def _why_not_found(ctx: Context, memory: MemoryItem, query: Query, filters: Filt
     count, words = ctx.policy.recall.candidates, ", ".join(query.words) or "(none)"
     meaning = "" if query.vector is None else f", nor among the {count} nearest in semantic search"
     return "search", f"it is not among the {count} best in keyword search for {words}{meaning}"
+
+
+def standing(ctx: Context, memories: Sequence[MemoryItem]) -> dict[str, Hit]:
+    """Return memory -> how a recall marks it: what of it holds no longer, and what contradicts it."""
+    places: dict[str, list[Hit]] = {}
+    for memory in memories:
+        places.setdefault(memory.namespace, []).append(Hit(memory, 0.0, {}))
+    return {h.memory.id: h for n, hits in places.items() for h in ctx.extension.mark(ctx, n, hits, Filters())}

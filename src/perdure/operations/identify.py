@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final, Literal
 
 from perdure.operations.ports import Context
 from perdure.records.errors import InvalidInput
+from perdure.records.report import Operation
 
 LAST: Final = "last"
 _SHORTEST: Final = 6
 _WHOLE: Final = 36  # characters of a UUID
+
+
+def operations_of(ctx: Context, namespace: str) -> Callable[[str], Operation | None]:
+    """Return what finds an operation by its id, that of a namespace first.
+
+    Several namespaces have it after an import under another name.
+    """
+    return partial(ctx.store.operation, covers=lambda place: place == namespace)
 
 
 def resolve_id(ctx: Context, text: str, refers: Literal["memory", "operation"]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from perdure.operations.changed_memories import memories_of
 from perdure.operations.documents import PAGE, pages
-from perdure.operations.identify import LAST
+from perdure.operations.identify import LAST, operations_of
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
 from perdure.operations.repair import REPAIR, check_nothing_lost, check_undoable
@@ -125,18 +125,21 @@ def _rest_of_run(ctx: Context, undone: Operation) -> tuple[str, ...]:
     if undone.operation not in _IN_PARTS or not is_uuid(undone.id):
         return ()
     ids = ctx.store.find_operations(undone.id[:_INSTANT], PAGE)
-    others = [o for o in map(ctx.store.operation, reversed(ids)) if o is not None and o.id != undone.id]
+    others = [
+        o for o in map(operations_of(ctx, undone.namespace), reversed(ids)) if o is not None and o.id != undone.id
+    ]
     of_run = [o for o in others if (o.operation, o.actor) == (undone.operation, undone.actor)]
     return tuple(o.id for o in of_run if _standing(ctx, o).undone_by is None)
 
 
 def _standing(ctx: Context, operation: Operation) -> Operation:
     """Return the operation that made things as they are: of one that was undone and redone, the redo."""
+    find = operations_of(ctx, operation.namespace)
     while operation.undone_by is not None:
-        undo = ctx.store.operation(operation.undone_by)
+        undo = find(operation.undone_by)
         if undo is None or undo.undone_by is None:
             return operation
-        redo = ctx.store.operation(undo.undone_by)
+        redo = find(undo.undone_by)
         if redo is None:
             return operation
         operation = redo
@@ -145,7 +148,8 @@ def _standing(ctx: Context, operation: Operation) -> Operation:
 
 def _last_operation(ctx: Context, role_of: Callable[[str], Role]) -> Operation:
     """Return the newest operation that the caller may take back; where there is none, the newest of all."""
-    own = [o for o in ctx.store.operations(None, PAGE, without=NOTES) if o.may_be_last(ctx.store.operation)]
+    newest = ctx.store.operations(None, PAGE, without=NOTES)
+    own = [o for o in newest if o.may_be_last(operations_of(ctx, o.namespace))]
     if not own:
         raise NotFound(
             "There is no operation to undo.",
@@ -161,7 +165,7 @@ def _made_by(ctx: Context, operation: Operation) -> str:
     """Return the name of an operation, or of the one that it took back or brought back; empty where that is gone."""
     made: Operation | None = operation
     while made is not None and made.undoes is not None:
-        made = ctx.store.operation(made.undoes)
+        made = operations_of(ctx, made.namespace)(made.undoes)
     return "" if made is None else made.operation
 
 

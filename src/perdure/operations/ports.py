@@ -92,6 +92,16 @@ class Backups(Protocol):
         """Return where a backup of a namespace still holds words of erased texts, one sentence for each row."""
 
 
+class KeptCopies(Protocol):
+    """The store as it was before repairs and restores, as they leave it beside the present one."""
+
+    def paths(self) -> tuple[str, ...]:
+        """Return where such copies are."""
+
+    def next_path(self) -> str:
+        """Return where a repair keeps the store as it is now, if it writes the file anew."""
+
+
 class SummaryFile(Protocol):
     """The file that holds a digest, among a person's lines."""
 
@@ -121,6 +131,7 @@ class Context:
     # (text, space) -> query, so that a canary's vector is made once
     questions: dict[tuple[str, str], Query] = field(default_factory=dict)
     backups: Backups | None = None  # where backups go; None where the store has no place for them
+    kept_copies: KeptCopies | None = None  # what repairs and restores leave beside the store; None where it is no file
     summary: SummaryFile | None = None  # the file that maintenance keeps the digest in (``digest.file``)
     model: Model | None = None  # a language model, or None; it is asked only where the policy says so
     reranker: Reranker | None = None  # orders the best of a recall once more, or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from perdure.operations.documents import all_documents
@@ -24,8 +24,8 @@ _ROWS: Final = {"memory", "content", "vector", "link", "document"}
 _DERIVED: Final = {"file", "rule", "schema", "words", "codes", "space", "recall", "unreadable"}
 _REBUILT: Final = "Search indexes and counts are made again from the rows; triggers that are not Perdure's are dropped."
 _WRITTEN_ANEW: Final = (
-    "The file is written anew from what can be read of its pages; as it was, it stays beside it as NAME.before-repair. "
-    "Rows that cannot be read come from the journal and from a copy (--source)."
+    "The file is written anew from what can be read of its pages; as it was, it is kept as {}, which `undo` does not "
+    "bring back. Rows that cannot be read come from the journal and from a copy (--source)."
 )
 _LOST_LINES: Final = (("lines",), ("short_journals",), ("missing_operations",))
 _JOURNAL: Final = {"lines_without_operation", "short_journals", "missing_operations"}
@@ -67,8 +67,7 @@ def confirmed_losses(ctx: Context) -> int:
 
 def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, by: str | None, dry_run: bool) -> RepairResult:
     faults = ctx.store.check(WHOLE)
-    anew = _made_anew(faults)
-    present = faults
+    present, copies = faults, kept_copies(ctx)
     # First of all: a foreign trigger acts on repairs, a lost policy hides rows, and what is no JSON is in their way.
     if any(_is_derived(fault) or fault.part == "document" for fault in faults) and not dry_run:
         ctx.store.rebuild(keep_texts=True)  # lost memories are restored with them
@@ -86,13 +85,18 @@ def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, by: str | N
     if dry_run:
         repaired = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
         remaining = [f for f in present if not _is_derived(f) and (f.namespace, f.id) not in repaired]
-        return _result(faults, (*kept, *_repairs([*confirming, *plans]), *anew), remaining, dry_run=True)
+        return _result(
+            faults, (*kept, *_repairs([*confirming, *plans]), *_made_anew(faults, _to_be_kept(ctx, faults))), remaining
+        )
     plans = [*confirming, *(done for plan in plans for done in _apply(ctx, plan, sources))]
     remaining = ctx.store.check(WHOLE) if faults else []
     if any(_is_derived(fault) for fault in remaining):
         ctx.store.rebuild(keep_texts=any(_may_need_texts(fault) for fault in remaining))
         remaining = ctx.store.check(WHOLE)
-    return _result(faults, (*kept, *_repairs(plans), *anew), remaining, tuple(plan.id for plan in plans))
+    set_aside = next((path for path in kept_copies(ctx) if path not in copies), None)
+    done = (*kept, *_repairs(plans), *_made_anew(faults, set_aside))
+    written = tuple(plan.id for plan in plans)
+    return replace(_result(faults, done, remaining), dry_run=False, operations=written, kept=set_aside)
 
 
 def _restore_operations(
@@ -111,16 +115,12 @@ def _restore_operations(
     return texts, ctx.store.check(WHOLE) if kept else faults
 
 
-def _result(
-    faults: Sequence[Fault],
-    repairs: tuple[str, ...],
-    remaining: Sequence[Fault],
-    operations: tuple[str, ...] = (),
-    *,
-    dry_run: bool = False,
-) -> RepairResult:
+def _result(faults: Sequence[Fault], repairs: tuple[str, ...], remaining: Sequence[Fault]) -> RepairResult:
+    """Return the result of a dry run."""
     needs_copy = any(not fault.reembeds for fault in remaining)
-    return RepairResult(dry_run, _texts(faults), repairs, _texts(remaining), operations, needs_copy)
+    return RepairResult(
+        dry_run=True, faults=_texts(faults), repairs=repairs, left=_texts(remaining), needs_copy=needs_copy
+    )
 
 
 def check_nothing_lost(operation: str, changes: Sequence[Change]) -> None:
@@ -166,9 +166,21 @@ def _repairs(plans: Sequence[Plan]) -> tuple[str, ...]:
     return tuple(text for plan in plans for text in _describe_repairs(plan))
 
 
-def _made_anew(faults: Sequence[Fault]) -> list[str]:
-    """Return what is said of what is made again beside the rows."""
-    found = [_WRITTEN_ANEW] if any(fault.part == "file" for fault in faults) else []
+def kept_copies(ctx: Context) -> tuple[str, ...]:
+    """Return where the store is as it was before repairs and restores."""
+    return () if ctx.kept_copies is None else ctx.kept_copies.paths()
+
+
+def _to_be_kept(ctx: Context, faults: Sequence[Fault]) -> str | None:
+    """Return where a repair would keep the file as it is; None where it would not write it anew."""
+    if ctx.kept_copies is None or not any(fault.part == "file" for fault in faults):
+        return None
+    return ctx.kept_copies.next_path()
+
+
+def _made_anew(faults: Sequence[Fault], kept: str | None) -> list[str]:
+    """Return what is said of what is made again beside the rows: of a file, where it is kept as it was."""
+    found = [] if kept is None else [_WRITTEN_ANEW.format(kept)]
     return [*found, *([_REBUILT] if any(_is_derived(fault) for fault in faults) else [])]
 
 

@@ -338,8 +338,8 @@ class Store(Protocol):
 
     # --- the journal
 
-    def operation(self, identity: str) -> Operation | None:
-        """Return one operation of any namespace; None for an unknown id."""
+    def operation(self, identity: str, covers: Callable[[str], bool] = bool) -> Operation | None:
+        """Return an operation; refuses an id that several namespaces have which a caller reaches (covers)."""
 
     def operations(self, namespace: str | None, limit: int, *, without: Collection[str] = ()) -> list[Operation]:
         """Return the newest operations first, of all namespaces for None; those of some names are left out."""

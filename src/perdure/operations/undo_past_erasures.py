@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from perdure.operations.identify import operations_of
 from perdure.operations.ports import Context
 from perdure.records.memory import Shelf
 from perdure.records.plan import Change, Target
@@ -41,14 +42,15 @@ def _is_changed_by_erasures_alone(ctx: Context, operation: Operation, identity: 
     if not any(entry.operation == ERASE for entry in later):
         return False
     known = {e.operation_id for e in later if not (e.before is None and e.after is None)}  # what others did is gone
-    return all(_is_over(ctx, found) for found in map(ctx.store.operation, sorted(known)) if found is not None)
+    find = operations_of(ctx, operation.namespace)
+    return all(_is_over(ctx, found) for found in map(find, sorted(known)) if found is not None)
 
 
 def _is_over(ctx: Context, operation: Operation) -> bool:
     """Whether an operation is an erasure, or was undone, or is an undo of another that is looked at as well."""
     if operation.operation == ERASE or operation.undoes is not None:
         return True
-    undo = ctx.store.operation(operation.undone_by) if operation.undone_by else None
+    undo = operations_of(ctx, operation.namespace)(operation.undone_by) if operation.undone_by else None
     return undo is not None and undo.undone_by is None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from perdure.operations.documents import find_documents, find_states
+from perdure.operations.identify import operations_of
 from perdure.operations.ports import Context
 from perdure.records.memory import CONFLICT_WITH, Shelf
 from perdure.records.plan import Change, Target
@@ -43,8 +44,8 @@ def with_ties(ctx: Context, operation: Operation, changes: Sequence[Change]) -> 
 
 def _first_changes(ctx: Context, operation: Operation) -> Sequence[Change]:
     """Return what the operation changed at first that an undo took back; nothing where this is no such undo."""
-    first, steps = operation, 0
-    while first.undoes is not None and (before := ctx.store.operation(first.undoes)) is not None:
+    first, steps, find = operation, 0, operations_of(ctx, operation.namespace)
+    while first.undoes is not None and (before := find(first.undoes)) is not None:
         first, steps = before, steps + 1
     return ctx.store.changes(first.namespace, first.id) if steps % 2 and first.undoes is None else ()
 

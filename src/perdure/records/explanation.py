@@ -26,7 +26,8 @@ class Explanation(JsonRecord):
     # of a fact: what it rests on, what made it surer, what contradicts it, what comes next
     fact: FactReasons | None = None
     says: str = ""  # its words, as they are shown now
-    # facts that are no longer true, of those that it says, or itself where it is one; the newest first
+    # facts that are no longer true, of those that it says, or itself where it is one, the newest first; then, under the
+    # memory's own id, what a later one takes back by its words ("300, not 400")
     no_longer_true: tuple[OverFact, ...] = ()
     replaced_by: str | None = None  # of a superseded memory: the last of those that took its place
     # memory that took the place of it, or of a fact that it says -> its words

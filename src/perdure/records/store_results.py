@@ -88,6 +88,13 @@ class RepairResult(Written):
     left: tuple[str, ...]  # what is still wrong; in a dry run, what nothing is known about
     operations: tuple[str, ...] = ()  # ids of the operations that changed rows, oldest first; ``undo`` takes them back
     needs_copy: bool = False  # whether something of ``left`` takes an undamaged copy: ``source``, or a backup restored
+    # where the file is now as it was, if it was written anew; it holds what is erased from the store later
+    kept: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written; what is made again from rows is no operation."""
+        return bool(self.repairs) and not self.dry_run
 
 
 @dataclass(frozen=True, slots=True)

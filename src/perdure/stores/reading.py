@@ -7,11 +7,11 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from perdure.records.errors import ConflictError, DamageWarning, StoreDamaged
+from perdure.records.errors import ConflictError, DamageWarning, InvalidInput, StoreDamaged
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.maker import maker_of
@@ -32,7 +32,9 @@ from perdure.stores.rows import (
 )
 from perdure.stores.statements import Session
 
+T = TypeVar("T")
 Pairs = tuple[tuple[Instant, int], ...]  # (instant, times) of accesses, oldest first
+_NAME_ONE: Final = "Name the one that is meant (in a terminal with --namespace)."
 _LONG: Final = 8  # accesses of a memory that cost more to read again than to keep
 _MOST_ACCESSES: Final = 100_000  # that are kept, in about 10 MB
 
@@ -113,6 +115,18 @@ def _readable_documents(rows: Iterable[Sequence[Any]]) -> Iterator[Document]:
 
 _BEGINNING: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _HEX: Final = re.compile(r"[A-Fa-f0-9-]+")
+
+
+def reached(what: str, by_place: Mapping[str, T], covers: Callable[[str], bool]) -> T | None:
+    """Return what the namespace has that a caller reaches, else what any has: for the caller to refuse.
+
+    Raises:
+        InvalidInput: Several namespaces that the caller reaches have it, as after an import under another name.
+    """
+    own = [place for place in by_place if covers(place)]
+    if len(own) > 1:
+        raise InvalidInput(f"The {what} is in several namespaces: {', '.join(own)}.", remedy=_NAME_ONE)
+    return next((by_place[place] for place in own or by_place), None)
 
 
 def find_by_start(

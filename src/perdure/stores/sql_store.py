@@ -9,7 +9,6 @@ from typing import Any, Final, TypeVar
 
 from perdure.records.damage import JournalOrder, RepairSources
 from perdure.records.deadline import unlimited
-from perdure.records.errors import InvalidInput
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, searchable
@@ -32,7 +31,6 @@ from perdure.stores.trimming import trim_page
 T = TypeVar("T")
 _UNFINISHED: Final = "unfinished:"
 _NO_SPACE: Final = -1  # no space has this number
-_NAME_ONE: Final = "Name the one that is meant (in a terminal with --namespace)."
 
 
 class SqlStore(ABC):
@@ -120,9 +118,7 @@ class SqlStore(ABC):
 
     def locate(self, identity: str, covers: Callable[[str], bool] = bool) -> str | None:
         places = [self._plain(place) for (place,) in self._everywhere("locate", id=identity)]
-        if len(own := list(filter(covers, places))) > 1:
-            raise InvalidInput(f"The memory {identity} is in several namespaces: {', '.join(own)}.", remedy=_NAME_ONE)
-        return next(iter(own or places), None)
+        return reading.reached(f"memory {identity}", {place: place for place in places}, covers)
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
         return reading.find_by_start(text, ("find_ids", "find_short_ids"), self._row_reader(namespace), limit)
@@ -310,9 +306,9 @@ class SqlStore(ABC):
     def journal_bytes(self, namespace: str) -> int:
         return self._number(namespace, "bytes_of_journal")
 
-    def operation(self, identity: str) -> Operation | None:
-        rows = self._everywhere("operation", id=identity)
-        return self._operation(rows[0]) if rows else None
+    def operation(self, identity: str, covers: Callable[[str], bool] = bool) -> Operation | None:
+        found = [self._operation(row) for row in self._everywhere("operation", id=identity)]
+        return reading.reached(f"operation {identity}", {one.namespace: one for one in found}, covers)
 
     def operations(self, namespace: str | None, limit: int, *, without: Collection[str] = ()) -> list[Operation]:
         names = sorted(without)

@@ -152,9 +152,9 @@ class MaintainingVerbs:
     ) -> RepairResult:
         """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
 
-        Altered or lost texts are in no journal: they come from ``source``, a copy that must not be damaged itself.
-        What nothing brings back keeps the store from being backed up, until ``remove_lost`` removes it, for good,
-        and puts lost lines of the journal on record. ``left`` says what is still wrong; ``undo`` reverses this.
+        Altered or lost texts are in no journal: they come from ``source``, an undamaged copy. What nothing brings back
+        keeps the store from being backed up, until ``remove_lost`` removes it, for good, and puts lost lines of the
+        journal on record. ``undo`` reverses this, but not that a damaged file is written anew: ``kept`` is the old one.
 
         Raises:
             NotFound: There is no store at ``source``.
@@ -165,6 +165,11 @@ class MaintainingVerbs:
     def confirmed_losses(self) -> int:
         """How many losses somebody confirmed by ``repair(remove_lost=True)``: they are on record, and no faults."""
         return repair.confirmed_losses(self._context)
+
+    @property
+    def kept_copies(self) -> tuple[str, ...]:
+        """The store as it was before repairs and restores: files beside it, which keep what is erased from it later."""
+        return repair.kept_copies(self._context)
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")
     def compact(self, *, dry_run: DryRun = True) -> CompactResult:

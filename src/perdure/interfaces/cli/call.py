@@ -154,7 +154,7 @@ class Call:
                 "no_facts": memory.facts_hint,
                 **more,
             }
-            facts["says"] = partial(_content, memory)
+            facts |= {"says": partial(_content, memory), "standing": memory.standing}
             draw(terminal(), view_of(result, Request(verb.name, bound, facts)))
 
     def answer(self, data: Any, *blocks: Block) -> None:

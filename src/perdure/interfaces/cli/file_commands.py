@@ -151,8 +151,13 @@ def check(call: Call, **arguments: Any) -> Exit:
     with call.memory() as memory:
         with progress("Check") as report:
             faults = memory.check(**arguments, progress=report)
-        notes = {"sound": not faults, "confirmed_losses": memory.confirmed_losses}
-        call.show(memory, VERBS["check"], arguments, faults, notes={**notes, "store": call.shown_store})
+        notes = {
+            "sound": not faults,
+            "confirmed_losses": memory.confirmed_losses,
+            "kept_copies": list(memory.kept_copies),
+            "store": call.shown_store,
+        }
+        call.show(memory, VERBS["check"], arguments, faults, notes=notes)
     return Exit.FAILED if faults else Exit.OK
 
 

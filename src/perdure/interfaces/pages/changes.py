@@ -184,7 +184,7 @@ def undo(request: PageRequest) -> Answer:
 def _stopped(request: PageRequest, rest: Sequence[str], undone: int, error: PerdureError) -> Answer:
     """Return the page that says which of several operations could not be taken back, and goes on from there."""
     message, remedy = told_to_callers(error)
-    failed = request.memory.operation(rest[0])
+    failed = request.memory.operation(rest[0], request.namespace)
     name = f"{failed.operation} ({operation_note(failed)})" if failed else rest[0]
     many = f"{undone} of {pluralize(undone + len(rest), 'operation')} {'is' if undone == 1 else 'are'} undone."
     told = f"{many} The next one, {name}, is not: {message}"

@@ -67,7 +67,7 @@ def find(request: PageRequest) -> Answer:
     identity = request.required("id", "The id")
     if request.memory.get(identity, include_archived=True) is not None:
         return Redirect(request.link("/memory", id=identity))
-    operation = request.memory.operation(identity)
+    operation = request.memory.operation(identity, request.namespace)
     if operation is None:
         raise NotFound(
             "There is no memory and no operation with this id.", remedy="It may have been erased. Search for its words."

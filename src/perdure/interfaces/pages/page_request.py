@@ -105,7 +105,7 @@ class PageRequest:
         None where one of them is unknown: a part would look like the whole.
         """
         try:
-            found = [self.memory.operation(identity) for identity in self.query.get("done", "").split()]
+            found = [self.memory.operation(identity, self.namespace) for identity in self.query.get("done", "").split()]
         except InvalidInput:
             return []
         return [] if None in found else cast("list[Operation]", found)
@@ -113,7 +113,7 @@ class PageRequest:
     @cached_property
     def undone(self) -> list[Operation]:
         """The operations that the page before this one has taken back."""
-        found = (self.memory.operation(operation.undoes) for operation in self.done if operation.undoes)
+        found = (self.memory.operation(operation.undoes, self.namespace) for operation in self.done if operation.undoes)
         return [operation for operation in found if operation is not None]
 
     @cached_property
@@ -137,8 +137,12 @@ class PageRequest:
     def standing(self, operation: Operation) -> Operation | None:
         """Return the operation that makes what one did hold now: itself, or its last redo; None where it is undone."""
         while operation.undone_by is not None:
-            undo = self.memory.operation(operation.undone_by)
-            redo = None if undo is None or undo.undone_by is None else self.memory.operation(undo.undone_by)
+            undo = self.memory.operation(operation.undone_by, self.namespace)
+            redo = (
+                None
+                if undo is None or undo.undone_by is None
+                else self.memory.operation(undo.undone_by, self.namespace)
+            )
             if redo is None:
                 return None
             operation = redo

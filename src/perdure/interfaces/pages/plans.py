@@ -73,7 +73,7 @@ def plans(request: PageRequest) -> Answer:
 def _named(request: PageRequest) -> Operation | None:
     """Return the operation that the address names; None where it names none."""
     identity = request.query.get("operation", "")
-    operation = request.memory.operation(identity) if identity else None
+    operation = request.memory.operation(identity, request.namespace) if identity else None
     if identity and operation is None:
         raise NotFound("There is no such operation.", remedy="Plans lists those that there are.")
     return operation

@@ -106,7 +106,7 @@ def _answered_already(request: PageRequest) -> Answer:
         raise NotFound("The memory that this question is about is gone; nothing was changed.")
     message = "This question is no longer open; nothing was changed."
     for last in request.memory.why(item.id).history[-1:]:
-        done = request.memory.operation(last.operation_id)
+        done = request.memory.operation(last.operation_id, request.namespace)
         who = f" by {done.actor}" if done is not None and done.actor else ""
         message = f"{message} What was done last, at {last.at}{who}: {operation_text(last)}: {reason_text(last)}."
     values = {

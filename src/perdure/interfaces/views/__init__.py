@@ -18,7 +18,8 @@ class Request:
     verb: str  # its name, as the Python method is called
     arguments: Mapping[str, Any] = field(default_factory=dict)  # parameter -> value, as bound
     # what else the caller knows and a view may show: ``store`` (its address without a password), ``namespaces`` (all
-    # there are), ``no_facts`` (why there may be none), ``files``, ``file``, ``says`` (id -> words)
+    # there are), ``no_facts`` (why there may be none), ``files``, ``file``, ``says`` (id -> words),
+    # ``standing`` (memories -> how a recall marks each)
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -33,6 +34,10 @@ from perdure.rules.escaping import cut
 
 _LONGEST_CONTENT: Final = 500
 _LONGEST_REPLACEMENT: Final = 140
+_NEEDS_COPY: Final = (
+    "`perdure repair --source FILE` takes it from a backup, `perdure restore-backup FILE` goes back to one; "
+    "--remove-lost removes what nothing brings back."
+)
 _MOST_REASONS: Final = 4  # reasons of one operation that are shown
 
 
@@ -318,13 +323,21 @@ def view_repair_result(repair: RepairResult, _: Request) -> Iterator[Block]:
     if not repair.faults:
         yield Line("Nothing is wrong.")
         return
-    yield from _sentences("Found" if repair.dry_run else "Found before", repair.faults)
+    yield from _sentences("Found", repair.faults)
     yield from _sentences("Would be repaired" if repair.dry_run else "Repaired", repair.repairs)
     yield from _sentences("Nothing is known about" if repair.dry_run else "Still wrong", repair.left)
     if repair.needs_copy:
-        told = "Pass a backup as source, or restore one; remove_lost removes what nothing brings back."
-        yield Line(told, tone="faint")
+        yield Line(_NEEDS_COPY, tone="faint")
+    if not repair.dry_run and not repair.left:
+        yield Line("Nothing is wrong now.")
     yield from undo(repair.operations)
+    if repair.kept is not None:
+        path, kept = repair.kept.rpartition(".before-")[0], repair.kept
+        call = shlex.join(["rm", "-f", f"{path}-wal", f"{path}-shm"]), shlex.join(["mv", kept, path])
+        yield Line(("To go back to the damaged file, stop what uses the store, then: ", Foreign(" && ".join(call))))
+        yield Line(
+            "Delete that file when you no longer need it: it keeps what is erased from the store later.", tone="faint"
+        )
 
 
 def view_compact_result(result: CompactResult, _: Request) -> Iterator[Block]:

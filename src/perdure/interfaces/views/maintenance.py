@@ -208,6 +208,9 @@ def _state_of_file(request: Request) -> str:
     return "out of date; run without --check to update it"
 
 
+_KEPT_COPIES: Final = (
+    "Kept as it was before a repair or a restore, with what was erased since. Delete what you no longer need:"
+)
 _MEND: Final = "Run `perdure repair`, which shows what it can repair; the rest comes from a backup (--source)."
 
 
@@ -219,6 +222,9 @@ def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:
     yield Line((store, verdict))
     if losses := request.notes.get("confirmed_losses", 0):
         yield Line(f"On record: {pluralize(losses, 'confirmed loss')}.", tone="faint")
+    if copies := request.notes.get("kept_copies"):
+        yield Line(_KEPT_COPIES)
+        yield from (Line(Foreign(path), item=True) for path in copies)
 
 
 def view_namespaces(names: Sequence[str], _: Request) -> Iterator[Block]:

@@ -81,13 +81,22 @@ def view_list(memories: Sequence[MemoryItem], request: Request) -> Iterator[Bloc
     if not memories:
         yield Line(("No memories in ", Foreign(request.namespace), " match the filters."))
         return
-    yield Table(("id", "when", "kind", "tier", "status", "value", "content"), tuple(_row(m) for m in memories))
+    marked = request.notes["standing"](memories) if "standing" in request.notes else {}
+    rows = tuple(_row(m, marked.get(m.id)) for m in memories)
+    yield Table(("id", "when", "kind", "tier", "status", "value", "content"), rows)
     yield from beyond_limit(memories, request)
 
 
-def _row(m: MemoryItem) -> tuple[Text, ...]:
-    value, content = f"{m.value:.2f}", Foreign(m.content, _BRIEF)
-    return (Identifier(m.id), format_instant(m.created_at), m.kind.value, m.tier.value, _status(m), value, content)
+def _row(m: MemoryItem, hit: Hit | None) -> tuple[Text, ...]:
+    status, value, content = f"{_status(m)}{_standing(hit)}", f"{m.value:.2f}", Foreign(m.content, _BRIEF)
+    return (Identifier(m.id), format_instant(m.created_at), m.kind.value, m.tier.value, status, value, content)
+
+
+def _standing(hit: Hit | None) -> str:
+    if hit is None or hit.memory.status != "active":
+        return ""
+    part = ", in conflict" if hit.contested_with else ", partly out of date" if hit.over else ""
+    return ", out of date" if hit.updated_by else part
 
 
 def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:

@@ -31,6 +31,7 @@ from perdure.knowledge.rules.fact_answers import (
     with_successors,
 )
 from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text, word_of
+from perdure.knowledge.rules.set_phrases import without_set_phrases
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
@@ -135,7 +136,7 @@ class _Search:
         holding, over = self._shared_facts(sorted({self.names.standing(d.name) for d in about} | question.named))
         names = query_words(" ".join(question.forms)) if question.strict else ()
         meaning_of = resources(self.ctx).predicates.asked
-        words = {w: meaning_of([w]) for w in query_words(query) if w not in names}
+        words = {w: meaning_of([w]) for w in query_words(question.query) if w not in names}
         held = relevance(holding, over, words, question.speaker)
         alike = self._alike(query, held)
         held = {i: h + LIKENESS * alike.get(i, 0.0) for i, h in held.items()}
@@ -185,7 +186,7 @@ class _Search:
             for entity in called.keys() & set(map(names.standing, ids)):
                 called[entity].add(form)
         user = names.standing(USER) if USER in names.entities else None
-        return parse_question(query, called, user, resources(self.ctx).predicates.asked)
+        return parse_question(without_set_phrases(query), called, user, resources(self.ctx).predicates.asked)
 
     def _shared_facts(self, subjects: Sequence[str]) -> tuple[list[FactLine], list[FactLine]]:
         """Return the facts about some entities that hold, and those that do not any longer.

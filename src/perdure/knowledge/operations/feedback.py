@@ -17,6 +17,7 @@ from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.decisions import outcome, with_hidden_facts
+from perdure.operations.identify import operations_of
 from perdure.operations.lifecycle.review import ANSWERS
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import take_claims
@@ -296,7 +297,7 @@ def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) 
 
 def _refuse_answered(ctx: Context, record: Record, verb: str) -> None:
     """Refuse an answer where somebody gave another one after this one began: that one was not known to who answers."""
-    first = ctx.store.operation(record.op)
+    first = operations_of(ctx, record.namespace)(record.op)
     if first is not None and first.operation in ANSWERS - {verb}:
         raise ConflictError(
             f"{record.id} was answered in the same moment: {first.operation}. Nothing was written.",

@@ -123,7 +123,7 @@ _SUBJECT: Final = word_set("i we")
 class SheetQuestion:
     """What a question asks for."""
 
-    query: str  # as asked
+    query: str  # as asked, but for set phrases
     named: frozenset[str]  # the entities that it names; whom they stand for since a merge
     # facts of others are let on the sheet only where they name one of those: not in the first person, where nobody else
     # is named

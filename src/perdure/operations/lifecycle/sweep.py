@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
@@ -94,11 +94,18 @@ def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
 
 
 def _sweep_reachable(one: _Sweep, policy: str, tally: _Tally) -> None:
-    """Sweep one of all namespaces; it is left out if its node was lost after it was found to be due."""
-    try:
+    """Sweep one of all namespaces."""
+    with _left_out_if_unreachable(one.ctx, "What is due there waits."):
         _sweep_namespace(one, policy, tally)
+
+
+@contextmanager
+def _left_out_if_unreachable(ctx: Context, so: str) -> Iterator[None]:
+    """Leave out one of all namespaces if its node was lost after something was found to be due there."""
+    try:
+        yield
     except NodeUnavailable as error:
-        one.ctx.warn(f"{error.message} What is due there waits.", IncompleteWarning)
+        ctx.warn(f"{error.message} {so}", IncompleteWarning)
 
 
 def _sweep_namespace(one: _Sweep, policy: str, tally: _Tally) -> None:
@@ -124,24 +131,46 @@ def _report(tally: _Tally, *, dry_run: bool) -> Report:
 
 
 def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
-    """Return what would move within some days if nothing happened, without touching anything."""
-    now = ctx.clock()
-    until, examined = now + int(days * DAY_MS), 0
-    moves: list[OrderedMove] = []
+    """Return what would move within some days if nothing happened, without touching anything.
+
+    Of all namespaces those are left out whose node was lost after something was found to be due there.
+    """
+    now, foreseen = ctx.clock(), _Forecast()
+    until = now + int(days * DAY_MS)
     for place, policy in due_places(ctx, until):
-        if namespace is None or place == namespace:
-            policy_changed, came = _differs(policy, ctx), dict[str, tuple[int, int]]()
-            sharing = _new_rationing(ctx, now, until, policy_changed=policy_changed)
-            for page in _foresee_pages(ctx, place, until, sharing, policy_changed=policy_changed):
-                came |= {identity: (examined, row) for row, identity in page.losing().items()}
-                moves += list_steps(page, place, examined, ctx.policy)
-                examined += len(page.ids)
-            for some in pages(_replay_ration(ctx, place, sharing)):
-                for one in shorten(ctx, place, some, until)[0]:
-                    moves += order_moves(one, place, *came[one.id])
-    moves.sort(key=itemgetter(0))
+        if namespace is None:
+            with _left_out_if_unreachable(ctx, "What would move there is left out."):
+                foreseen = _forecast_place(ctx, place, policy, (now, until), foreseen)
+        elif place == namespace:
+            foreseen = _forecast_place(ctx, place, policy, (now, until), foreseen)
+    moves = sorted(foreseen.moves, key=itemgetter(0))
     overdue = sum(key[0] < now for key, _ in moves)
-    return Report(dry_run=True, examined=examined, moved=tuple(move for _, move in moves), overdue=overdue)
+    return Report(dry_run=True, examined=foreseen.examined, moved=tuple(move for _, move in moves), overdue=overdue)
+
+
+@dataclass(frozen=True, slots=True)
+class _Forecast:
+    """What was foreseen of some namespaces."""
+
+    examined: int = 0  # memories
+    moves: tuple[OrderedMove, ...] = ()
+
+
+def _forecast_place(
+    ctx: Context, place: str, policy: str, period: tuple[Instant, Instant], before: _Forecast
+) -> _Forecast:
+    """Return what was foreseen before, and what would move in one more namespace within a period."""
+    (now, until), examined, moves = period, before.examined, [*before.moves]
+    policy_changed, came = _differs(policy, ctx), dict[str, tuple[int, int]]()
+    sharing = _new_rationing(ctx, now, until, policy_changed=policy_changed)
+    for page in _foresee_pages(ctx, place, until, sharing, policy_changed=policy_changed):
+        came |= {identity: (examined, row) for row, identity in page.losing().items()}
+        moves += list_steps(page, place, examined, ctx.policy)
+        examined += len(page.ids)
+    for some in pages(_replay_ration(ctx, place, sharing)):
+        for one in shorten(ctx, place, some, until)[0]:
+            moves += order_moves(one, place, *came[one.id])
+    return _Forecast(examined, tuple(moves))
 
 
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:

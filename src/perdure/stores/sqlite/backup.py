@@ -13,7 +13,6 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -36,18 +35,16 @@ from perdure.records.growing_file import growing_path
 from perdure.stores.sqlite.alone import check_log
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.connection import APPLICATION_ID, SqliteSession, fetch_all, fetch_value, snapshot
+from perdure.stores.sqlite.kept_copies import BEFORE_RESTORE, SIDE_FILES, free_name
 from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.refusals import BUSY_MS, is_full, translate_errors
 from perdure.stores.statements import Session, migrations
 
 T = TypeVar("T")
 _PAGES: Final = 2048  # pages that are copied at once
-_SIDE_FILES: Final = ("-wal", "-shm", "-journal")
-"""Endings of the files that SQLite keeps beside a store while it is used."""
 _ALONE_MS: Final = 2000  # how long a restore waits for others to close the store that it replaces
 _NO_RIGHT: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_KEPT_NAME: Final = "before-restore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +161,7 @@ def _open_as_is(path: Path, flags: int) -> Iterator[apsw.Connection]:
         raise NotFound(f"There is no store at {path}.", remedy="Check the path.")
     name = str(path)
     # A file alone is read without the files that SQLite would else leave beside it, also from a read-only disk.
-    if flags == apsw.SQLITE_OPEN_READONLY and not any(Path(name + end).exists() for end in _SIDE_FILES):
+    if flags == apsw.SQLITE_OPEN_READONLY and not any(Path(name + end).exists() for end in SIDE_FILES):
         name, flags = path.absolute().as_uri() + "?immutable=1", flags | apsw.SQLITE_OPEN_URI
     with translate_errors(str(path)), closing(apsw.Connection(name, flags=flags)) as connection:
         connection.set_busy_timeout(BUSY_MS)
@@ -282,7 +279,7 @@ def _check_target(target: Path, *, overwrite: bool, stale: bool) -> None:
         raise InvalidInput(f"The folder {target.parent} does not exist.", remedy="Create it, or choose another folder.")
     if target.exists() and not overwrite:
         raise InvalidInput(f"{target} already exists.", remedy="Choose another file, or add --force (overwrite=True).")
-    if not stale and any(Path(f"{target}{end}").exists() for end in _SIDE_FILES):
+    if not stale and any(Path(f"{target}{end}").exists() for end in SIDE_FILES):
         raise InvalidInput(f"{target} looks like a store in use.", remedy="Choose another file for the backup.")
 
 
@@ -302,7 +299,7 @@ def _new_file(target: Path) -> Iterator[Path]:
             f"{target} could not be written ({error.strerror}).", remedy="Check the folder and the space on the disk."
         ) from error
     finally:
-        for end in ("", *_SIDE_FILES):
+        for end in ("", *SIDE_FILES):
             with suppress(OSError):
                 Path(f"{growing}{end}").unlink()
 
@@ -312,12 +309,12 @@ def _set_aside(target: Path) -> Path | None:
 
     A left-over ``-wal`` must not meet the new file: SQLite would write its pages into it.
     """
-    suffixes = [end for end in ("", *_SIDE_FILES) if Path(f"{target}{end}").exists()]
+    suffixes = [end for end in ("", *SIDE_FILES) if Path(f"{target}{end}").exists()]
     if not suffixes:
         return None
     if "" in suffixes:
         _fold_wal_or_refuse(target)
-    new_path = free_name(target, _KEPT_NAME)
+    new_path = free_name(target, BEFORE_RESTORE)
     for end in suffixes:
         with suppress(FileNotFoundError):  # folded into the file just now
             _link_or_rename(Path(f"{target}{end}"), Path(f"{new_path}{end}"), keep=end == "")
@@ -345,15 +342,6 @@ def _fold_wal_or_refuse(target: Path) -> None:
                 remedy="Stop the processes that use it (MCP servers, workers), then restore again.",
             ) from error
         # Any other error: the store is damaged, which may be why a backup is wanted. It is kept as it is.
-
-
-def free_name(target: Path, kept: str) -> Path:
-    """Return the first name for a store that is set aside under which nothing lies yet."""
-    for number in count(1):
-        name = target.with_name(f"{target.name}.{kept}" + (f"-{number}" if number > 1 else ""))
-        if not any(Path(f"{name}{end}").exists() for end in ("", *_SIDE_FILES)):
-            break
-    return name
 
 
 def copy_permissions(path: Path, like: Path | None) -> None:

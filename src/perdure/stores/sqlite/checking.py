@@ -28,6 +28,7 @@ OWN_RULES: Final = {
     "wrong_last_row": "last row of the file that is before that of a memory",
     "missing_operations": "operations missing in the numbering",
 }
+_NEVER_USED: Final = ": never used"  # what SQLite says of each page that a lost one led to
 _PAGE: Final = 1000
 _LAST_ROW: Final = 2**63 - 1
 _STEP: Final = 16  # of so many terms one is looked for
@@ -39,11 +40,13 @@ def find_faults(connection: apsw.Connection, read: NamespaceView, scope: CheckSc
     steps += [journal_faults(read, namespace, scope) for namespace in _readable_namespaces(connection)]
     if scope.whole:
         steps += [_word_faults(connection), _code_faults(connection)]
-    broken = False
+    broken, told = False, set[Fault]()
     for step in steps:
         for fault in _with_what_cannot_be_read(step):
             broken |= NOT_UTF8 in fault.message
-            yield fault
+            if fault.part != "file" or fault not in told:  # one page may be in the way of several steps
+                yield fault
+            told.add(fault)
     if broken:
         yield from broken_texts(connection)
 
@@ -74,8 +77,13 @@ def _readable_namespaces(connection: apsw.Connection) -> Iterator[str]:
 
 def _file_faults(connection: apsw.Connection) -> Iterator[Fault]:
     for (text,) in connection.execute("PRAGMA integrity_check"):
-        if text != "ok":
-            yield Fault("file", f"SQLite: {text}")
+        lines = text.splitlines()
+        unused = sum(line.endswith(_NEVER_USED) for line in lines)
+        for line in lines:
+            if line != "ok" and not line.startswith("***") and not line.endswith(_NEVER_USED):
+                yield Fault("file", f"SQLite: {line}")
+        if unused:
+            yield Fault("file", f"SQLite: {'1 page is' if unused == 1 else f'{unused:,} pages are'} never used.")
     try:
         run(connection, "check_words")
     except apsw.InterruptError:

@@ -7,6 +7,7 @@ the segments costs time, never a memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from statistics import mode
 from typing import Any, Final
 
@@ -347,7 +348,7 @@ def pack(connection: apsw.Connection, namespace: str, space: int, version: int) 
 
 
 def trained_cells(
-    connection: apsw.Connection, namespace: str, space: int, at: Instant
+    connection: apsw.Connection, namespace: str, space: int, dimensions: int, at: Instant
 ) -> tuple[Cells, dict[int, bytes], int] | None:
     """Train search cells on a sample of the packed vectors and assign them all; only reads.
 
@@ -362,11 +363,9 @@ def trained_cells(
         return None
     rows = np.concatenate([rows for _, rows in segments])
     sample = np.sort(np.random.default_rng(at).choice(rows, min(len(rows), SAMPLE), replace=False))
-    cells = Cells.train(_vectors(connection, namespace, space, sample), max(16, int(2 * len(rows) ** 0.5)), 0)
-    assigned = {
-        number: cells.assign(_vectors(connection, namespace, space, rows)).astype("<u2").tobytes()
-        for number, rows in segments
-    }
+    vectors = partial(_vectors, connection, namespace, space, dimensions)
+    cells = Cells.train(vectors(sample), max(16, int(2 * len(rows) ** 0.5)), 0)
+    assigned = {number: cells.assign(vectors(rows)).astype("<u2").tobytes() for number, rows in segments}
     return cells, assigned, len(rows)
 
 
@@ -381,10 +380,11 @@ def save_cells(
     run(connection, "save_cell_map", {**key, "vectors": count, "data": cells.to_bytes()})
 
 
-def _vectors(connection: apsw.Connection, namespace: str, space: int, rows: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Return the vectors of some rows, in their order; zeros where a memory was taken back."""
-    row_list = rows.tolist()
-    key = {"namespace": namespace, "space": space, "rows": json_list(row_list)}
-    found = dict(fetch_all(connection, "vectors_at", key))
-    size = max((len(data) for data in found.values()), default=0)
-    return np.frombuffer(b"".join(found.get(r, bytes(size)) for r in row_list), np.int8).reshape(len(row_list), -1)
+def _vectors(
+    connection: apsw.Connection, namespace: str, space: int, dimensions: int, rows: NDArray[np.int64]
+) -> NDArray[np.int8]:
+    """Return the vectors of some rows, in their order; zeros where a memory was taken back, or a vector is damaged."""
+    key = {"namespace": namespace, "space": space, "rows": json_list(rows.tolist())}
+    found = {row: data for row, data in fetch_all(connection, "vectors_at", key) if len(data) == dimensions}
+    data = b"".join(found.get(row, bytes(dimensions)) for row in rows.tolist())
+    return np.frombuffer(data, np.int8).reshape(len(rows), dimensions)

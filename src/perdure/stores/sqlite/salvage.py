@@ -19,13 +19,13 @@ from typing import Any, Final
 
 import apsw
 
-from perdure.stores.sqlite.backup import copy_as_it_is, copy_permissions, free_name
+from perdure.stores.sqlite.backup import copy_as_it_is, copy_permissions
 from perdure.stores.sqlite.connection import APPLICATION_ID, fetch_all, transaction
+from perdure.stores.sqlite.kept_copies import BEFORE_REPAIR, free_name
 from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.schema import quoted
 from perdure.stores.statements import migrations, registry
 
-_KEPT: Final = "before-repair"
 _INNER_INDEX, _INNER_TABLE, _INDEX, _TABLE = 2, 5, 10, 13
 """How a page begins that holds keys and leads to others, only leads to others, or holds keys or rows."""
 _INNER: Final = {_INNER_INDEX, _INNER_TABLE}
@@ -45,7 +45,7 @@ def write_anew(connection: apsw.Connection) -> None:
     Others wait with writing meanwhile, and go on reading.
     """
     path, roots = Path(connection.filename), fetch_all(connection, "roots")
-    kept = free_name(path, _KEPT)
+    kept = free_name(path, BEFORE_REPAIR)
     os.close(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         with tempfile.TemporaryDirectory(prefix="perdure-") as folder:

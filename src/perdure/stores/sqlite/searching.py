@@ -95,7 +95,7 @@ class Searches:
         vectors = int(session.value("vector_count") or 0)
         trained = None
         if found is not None and vectors >= cells_above:
-            trained = trained_cells(connection, namespace, found[0], at)
+            trained = trained_cells(connection, namespace, found[0], found[1].dimensions, at)
         with transaction(connection):
             if trained is not None and found is not None:
                 save_cells(connection, namespace, found[0], trained)
