@@ -40,7 +40,7 @@ def url():
 
 
 def within(url, seconds=LIMIT):
-    return f"{url}{'&' if '?' in url else '?'}timeout={seconds}"
+    return servers().with_parameter(url, f"timeout={seconds}")
 
 
 @contextmanager
@@ -286,7 +286,7 @@ def test_a_call_on_a_server_ends_when_its_own_time_is_over(url):
 
 
 def test_a_call_waits_for_one_of_a_servers_connections_no_longer_than_it_was_given(url):
-    with perdure.open(f"{url}{'&' if '?' in url else '?'}pool_size=1", policy=WORDS_ONLY) as memory:
+    with perdure.open(servers().with_parameter(url, "pool_size=1"), policy=WORDS_ONLY) as memory:
         memory.remember("zebra one")
         with locked(url):
             waiting = threading.Thread(target=lambda: memory.within(4).recall("zebra"))

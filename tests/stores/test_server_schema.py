@@ -80,7 +80,7 @@ def test_a_schema_without_tables_is_not_taken_for_the_next_one_on_the_path(path)
     with psycopg.connect(path, autocommit=True) as connection:
         connection.execute("DROP SCHEMA IF EXISTS app2 CASCADE")  # of a run before, on a given server
         connection.execute("CREATE SCHEMA app2")
-    url = f"{path}{'&' if '?' in path else '?'}options=-csearch_path%3Dapp2,public"
+    url = servers().with_parameter(path, "options=-csearch_path%3Dapp2,public")
     with pytest.raises(StoreTooOld):
         opened(url)
     migrate(url)
