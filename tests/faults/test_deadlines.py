@@ -248,7 +248,9 @@ def test_a_hook_answers_though_nothing_can_be_noted(busy_file, event, capsys):
 def namespace_locked(url):
     """Hold the lock that each writer of the namespace takes, as another process does while it writes."""
     with servers().reader(url) as operator, operator.transaction():
-        operator.execute("SELECT 1 FROM namespace WHERE namespace = 'default' FOR UPDATE")
+        operator.execute("SET LOCAL perdure.namespace = 'default'")  # a given server's role locks what it may write
+        locked = operator.execute("SELECT 1 FROM namespace WHERE namespace = 'default' FOR UPDATE")
+        assert locked.fetchall() == [(1,)]
         yield
 
 
