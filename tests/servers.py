@@ -86,7 +86,7 @@ def fresh_database(*, migrated: bool = True) -> str:
         schema = f"perdure_test_{secrets.token_hex(6)}"
         with psycopg.connect(given, autocommit=True) as connection:
             connection.execute(f'CREATE SCHEMA "{schema}"')
-        url = f"{given}{'&' if '?' in given else '?'}options=-csearch_path%3D{schema},public"
+        url = with_parameter(given, f"options=-csearch_path%3D{schema},public")
         if migrated:
             migrate(url, distribute=on_cluster())
         return url
@@ -132,7 +132,12 @@ def drop_database(url: str) -> None:
 
 def with_prefix(url: str, prefix: str) -> str:
     """Return the URL of a part of a database that sees only its own namespaces."""
-    return f"{url}{'&' if '?' in url else '?'}namespace_prefix={prefix}"
+    return with_parameter(url, f"namespace_prefix={prefix}")
+
+
+def with_parameter(url: str, parameter: str) -> str:
+    """Return a URL with one parameter more; that of a given server has some already."""
+    return f"{url}{'&' if '?' in url else '?'}{parameter}"
 
 
 def analyze(url: str) -> None:

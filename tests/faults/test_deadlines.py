@@ -40,7 +40,7 @@ def url():
 
 
 def within(url, seconds=LIMIT):
-    return f"{url}{'&' if '?' in url else '?'}timeout={seconds}"
+    return servers().with_parameter(url, f"timeout={seconds}")
 
 
 @contextmanager
@@ -248,7 +248,9 @@ def test_a_hook_answers_though_nothing_can_be_noted(busy_file, event, capsys):
 def namespace_locked(url):
     """Hold the lock that each writer of the namespace takes, as another process does while it writes."""
     with servers().reader(url) as operator, operator.transaction():
-        operator.execute("SELECT 1 FROM namespace WHERE namespace = 'default' FOR UPDATE")
+        operator.execute("SET LOCAL perdure.namespace = 'default'")  # a given server's role locks what it may write
+        locked = operator.execute("SELECT 1 FROM namespace WHERE namespace = 'default' FOR UPDATE")
+        assert locked.fetchall() == [(1,)]
         yield
 
 
@@ -286,7 +288,7 @@ def test_a_call_on_a_server_ends_when_its_own_time_is_over(url):
 
 
 def test_a_call_waits_for_one_of_a_servers_connections_no_longer_than_it_was_given(url):
-    with perdure.open(f"{url}{'&' if '?' in url else '?'}pool_size=1", policy=WORDS_ONLY) as memory:
+    with perdure.open(servers().with_parameter(url, "pool_size=1"), policy=WORDS_ONLY) as memory:
         memory.remember("zebra one")
         with locked(url):
             waiting = threading.Thread(target=lambda: memory.within(4).recall("zebra"))

@@ -166,7 +166,7 @@ def test_four_processes_lose_nothing_double_nothing_and_count_exactly(place, rec
 
 @as_operator
 def test_eight_threads_on_one_memory_share_its_connections(place):
-    memory = opened(f"{place}{'&' if '?' in str(place) else '?'}pool_size=3", embedder=HashEmbedder(32))
+    memory = opened(servers.with_parameter(place, "pool_size=3"), embedder=HashEmbedder(32))
     memory.remember_many([f"zebra base {i}" for i in range(50)])
     failures, hits, ids, rounds = [], [], [], budget(10, 20)
 

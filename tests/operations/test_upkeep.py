@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import STORES, WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file
+from conftest import STORES, WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file, servers
 from laws.memories import LAW
 from perdure.compose import scratch_store, store_at
 from perdure.interfaces.files.export_files import export_reader
@@ -554,7 +554,7 @@ def test_the_states_of_many_namespaces_are_read_by_few_statements(opening, raw_s
 
 @pytest.mark.parametrize("store", STORES[1:2], indirect=True)
 def test_a_small_namespace_takes_few_round_trips_of_a_server_also_over_one_connection(opening, path, monkeypatch):
-    memory = opening(WORDS_ONLY, at=f"{path}?pool_size=1")
+    memory = opening(WORDS_ONLY, at=servers().with_parameter(path, "pool_size=1"))
     for number in range(5):
         memory.remember(f"The gateway of tenant {number} has port 8000.", namespace=f"t/{number}")
     asked = []

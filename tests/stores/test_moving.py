@@ -646,6 +646,7 @@ def test_numbers_are_the_same_however_they_are_kept():
 
 STREAM = """
 import resource, sys
+from contextlib import nullcontext
 from perdure.compose import copy, scratch_store, store_at
 from perdure.interfaces.files.export_files import write_export
 from perdure.operations.import_export import import_lines

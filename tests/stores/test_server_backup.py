@@ -8,6 +8,7 @@ import sys
 import threading
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from typer.testing import CliRunner
@@ -155,10 +156,11 @@ def test_a_prefix_does_not_take_semantic_search_from_others(url, clock):
 def test_the_command_backs_up_a_server_and_shows_no_password(url, empty, clock, tmp_path, monkeypatch):
     lived(url, clock)
     monkeypatch.chdir(tmp_path)
-    secret = url.split("@")[0].rsplit(":", 1)[1]
+    secret = urlsplit(url).password  # a given server may ask for none
     for words in (["backup", "safe.db", "--store", url], ["restore-backup", "safe.db", "--store", empty]):
         done = CliRunner().invoke(cli.app, words, prog_name="perdure")
-        assert (done.exit_code, secret in done.output) == (0, False), done.output
+        assert done.exit_code == 0, done.output
+        assert secret is None or secret not in done.output
     assert meaning(empty) == meaning(url)
 
 

@@ -80,7 +80,7 @@ def test_a_schema_without_tables_is_not_taken_for_the_next_one_on_the_path(path)
     with psycopg.connect(path, autocommit=True) as connection:
         connection.execute("DROP SCHEMA IF EXISTS app2 CASCADE")  # of a run before, on a given server
         connection.execute("CREATE SCHEMA app2")
-    url = f"{path}{'&' if '?' in path else '?'}options=-csearch_path%3Dapp2,public"
+    url = servers().with_parameter(path, "options=-csearch_path%3Dapp2,public")
     with pytest.raises(StoreTooOld):
         opened(url)
     migrate(url)
@@ -118,15 +118,32 @@ def test_a_name_that_no_index_can_hold_is_refused_and_nothing_is_stored(path):
         assert memory.check() == []
 
 
-def test_the_previous_release_works_on_tables_that_a_later_one_has_extended(path):
-    """What a migration may do under a running service: more columns, more tables, and the mark that says so."""
+ADDED = "memory_of_a_later_release"
+
+
+def extend(path):
+    """Do what a migration may do under a running service: more columns, tables and indexes, and the mark that says so.
+
+    Each statement is one that a cluster takes, too.
+    """
     later = migrations("postgres")[-1][0] + 1
     with servers().reader(path) as operator:
         for table in ("namespace", "memory", "content", "embedding", "link", "access", "operation", "journal"):
             operator.execute(f"ALTER TABLE {table} ADD COLUMN of_a_later_release text DEFAULT 'x'")
         operator.execute("CREATE TABLE of_a_later_release (namespace text PRIMARY KEY)")
+        operator.execute(f"CREATE INDEX {ADDED} ON memory (namespace, of_a_later_release)")
         operator.execute(f"UPDATE meta SET value = '{later}' WHERE key = 'schema'")
         operator.execute(f"INSERT INTO meta VALUES ('oldest', '{later - 1}')")
+
+
+def has_later(path):
+    """Whether what a later version has made is still there."""
+    with servers().reader(path) as operator:
+        return operator.execute("SELECT to_regclass(%s) IS NOT NULL", (ADDED,)).fetchone() == (True,)
+
+
+def test_the_previous_release_works_on_tables_that_a_later_one_has_extended(path):
+    extend(path)
     clock = Clock()
     with opened(path, WORDS_ONLY, clock, HashEmbedder()) as memory:
         kept = memory.remember_many(["the deploy is on tuesday", "alice likes green tea"])
@@ -139,6 +156,30 @@ def test_the_previous_release_works_on_tables_that_a_later_one_has_extended(path
         assert memory.why(kept[1].id).history
         assert memory.maintain("worker").failed == {}
         assert memory.check() == []
+
+
+def test_a_process_finds_no_fault_with_what_a_later_release_adds_while_it_runs(path):
+    """It took the later version's indexes and columns for somebody else's, and its repair dropped the indexes."""
+    with opened(path, WORDS_ONLY, Clock()) as memory:
+        memory.remember("the deploy is on tuesday")
+        extend(path)
+        assert memory.check(full=True) == []
+        memory.repair(dry_run=False)
+        assert has_later(path)
+
+
+@as_operator
+def test_repairing_what_is_damaged_leaves_what_a_later_release_added(path):
+    extend(path)
+    with opened(path, WORDS_ONLY, Clock()) as memory:
+        memory.remember("the deploy is on tuesday")
+        with servers().reader(path) as operator:
+            operator.execute("DELETE FROM posting")
+        assert memory.check(full=True) != []
+        memory.repair(dry_run=False)
+        assert memory.check(full=True) == []
+        assert memory.recall("deploy").hits
+        assert has_later(path)
 
 
 CITUS = """

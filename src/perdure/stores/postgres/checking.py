@@ -9,7 +9,7 @@ from perdure.records.damage import CheckScope, Fault
 from perdure.records.errors import StoreDamaged
 from perdure.stores.checking import RULES, broken_rules, journal_faults
 from perdure.stores.postgres.rebuilding import schema_faults, word_faults
-from perdure.stores.postgres.schema import SchemaStatus, newest
+from perdure.stores.postgres.schema import SchemaStatus
 from perdure.stores.postgres.server import Server
 from perdure.stores.spaces import space_faults
 from perdure.stores.words import Stemmer
@@ -39,9 +39,8 @@ def find_faults(
     server: Server, schema: SchemaStatus, namespaces: Callable[[], Sequence[str]], scope: CheckScope, stemmer: Stemmer
 ) -> Iterator[Fault]:
     """Yield what is wrong."""
-    known = schema.version == newest()  # a later one is its own version's to compare
     incomplete = False
-    for fault in schema_faults(server) if known else ():
+    for fault in schema_faults(server):
         incomplete |= fault.columns[0] in ("table", "column")
         yield fault
     if schema.unfenced:

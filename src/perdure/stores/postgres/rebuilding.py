@@ -28,7 +28,7 @@ from perdure.stores.postgres.inserting import (
     numbered_postings,
     rows_in,
 )
-from perdure.stores.postgres.schema import differences, remedies, schema_of
+from perdure.stores.postgres.schema import differences, is_later, remedies, schema_of
 from perdure.stores.postgres.server import Address, Connection, Server, connect
 from perdure.stores.postgres.session import Deadlines, PostgresSession
 from perdure.stores.rows import UNREADABLE
@@ -57,10 +57,16 @@ def schema_faults(server: Server) -> list[Fault]:
     return server.admin(lambda session: _differences(session.connection), reading=True)
 
 
-def _differences(connection: psycopg.Connection[tuple[object, ...]]) -> list[Fault]:
+def _differences(connection: Connection) -> list[Fault]:
+    """Return the differences; none where a later version has upgraded the tables, for they are its own to compare.
+
+    That is asked anew each time: they may be upgraded while a process of this version runs.
+    """
     rows = connection.execute(registry("postgres")["schema"].sql).fetchall()
     found = schema_of((str(kind), str(name), str(body)) for kind, name, body in rows)
-    return list(differences(found, distributed=is_distributed(connection)))
+    faults = list(differences(found, distributed=is_distributed(connection)))
+    tells = not any(fault.columns[1].partition(".")[0] == "meta" for fault in faults)
+    return [] if faults and tells and is_later(connection) else faults
 
 
 def restore_schema(address: Address) -> None:

@@ -260,6 +260,11 @@ def _versions(connection: Connection) -> tuple[int, int]:
     return _versions_of(connection.execute(_text("read_meta")).fetchall())
 
 
+def is_later(connection: Connection) -> bool:
+    """Whether a later version has upgraded the tables."""
+    return _versions(connection)[0] > newest()
+
+
 def check_meta(rows: Iterable[tuple[Any, ...]]) -> None:
     """Refuse to write where a newer version has upgraded the tables since the store was opened, and lets no older in.
 
