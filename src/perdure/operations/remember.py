@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple
 from perdure.operations.decisions import begin, write
 from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
+from perdure.operations.superseding import said_again
 from perdure.operations.tombstones import refuse_erased
 from perdure.operations.writing import retry, tell_redacted
 from perdure.records.digests import same_words
@@ -198,6 +199,7 @@ def store_drafts(
     if merge:
         for i, identity in by_words.items():
             decide_merge(decisions, identity, drafts[i])
+            decisions.add(said_again(ctx, decisions.namespace, identity))
         _merge_duplicates(fresh, drafts, duplicates, ctx.policy)
     new = _with_turns(ctx, list(fresh.values()), decisions.namespace)
     stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh], near=near)
