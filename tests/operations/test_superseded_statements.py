@@ -320,3 +320,15 @@ def test_vectors_that_upkeep_makes_are_counted_without_links(opened, clock):
     say(memory, clock, DAGSTER, AIRFLOW, embed="later")
     assert "2 vectors made" in [run.note for run in memory.upkeep("worker", eager=True).runs]
     assert "likely_superseded_by" in links(memory, DAGSTER)
+
+
+def test_a_later_statement_that_is_reported_wrong_makes_nothing_untrue(opened, clock):
+    memory = opened()
+    say(memory, clock, DAGSTER, AIRFLOW)
+    later = memory.recall("Which scheduler are we going for?").hits[0].memory
+    assert later.content == AIRFLOW
+    done = memory.used([later.id], outcome="wrong")
+    assert "Dagster" in memory.digest()
+    for operation in done.operations:
+        memory.undo(operation)
+    assert "Dagster" not in memory.digest()

@@ -8,7 +8,7 @@ from typing import Final
 from perdure.operations.ports import Context, PairJudge
 from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
-from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Record
+from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Record, Shelf
 from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
 from perdure.rules.supersession import ComparedPair, is_statement, pairs_of
@@ -90,6 +90,9 @@ def likely_superseded(ctx: Context, namespace: str, ids: Collection[str]) -> fro
     pairs = {(i, other) for i, kind, other in links if kind == LIKELY_SUPERSEDES}
     if not pairs:
         return frozenset()
+    told = ctx.store.documents.find(namespace, Shelf.OUTCOME, sorted({later for later, _ in pairs}))
+    wrong = {document.id for document in told if document.data.get("outcome") == "wrong"}  # somebody said so
+    pairs = {pair for pair in pairs if pair[0] not in wrong}
     pairs |= _inherited(ctx, namespace, pairs)
     pairs -= _said_since(ctx, namespace, pairs, links)
     return frozenset(pair for pair in pairs if pair[::-1] not in pairs)
