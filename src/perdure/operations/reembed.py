@@ -40,13 +40,15 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
     before = ctx.store.space()
     moving = before is not None and before.name != space.name
     ctx.store.prepare_space(space, to_search=True)
+    if before is None:  # nothing is searched yet, and statements are compared with what has a vector
+        ctx.store.add_space(space, activate=False)
     places = all_namespaces(ctx.store)  # each must have its vectors before searches change over
     total = sum(count for *_, count in ctx.store.tally(None))
     embedded, operations = 0, list[str]()
     for namespace in places:
         for plan in _fill(ctx, ctx.embedder, namespace, space, "reembed", moving=moving):
             operations.append(plan.id)
-            embedded += len(plan.changes)
+            embedded += _count_vectors(plan)
             if progress is not None:
                 progress(embedded, max(total, embedded))
     ctx.store.add_space(space, activate=True)
@@ -79,6 +81,10 @@ def _fill(
         yield plan
 
 
+def _count_vectors(plan: Plan) -> int:
+    return sum(change.target is Target.VECTOR for change in plan.changes)
+
+
 def embed_waiting(ctx: Context, namespace: str) -> TaskResult:
     """Give what was stored without a vector one of the space that searches use; another space needs ``reembed``."""
     if ctx.embedder is None:
@@ -90,7 +96,7 @@ def embed_waiting(ctx: Context, namespace: str) -> TaskResult:
     ctx.store.add_space(space, activate=False)
     count = 0
     for plan in _fill(ctx, ctx.embedder, namespace, space, "embed", moving=False):
-        count += len(plan.changes)
+        count += _count_vectors(plan)
         if count >= AT_ONCE:
             break
     return f"{count} vectors made", {"embedded": count}

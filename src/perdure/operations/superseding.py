@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from perdure.operations.ports import Context, PairJudge
 from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
-from perdure.records.memory import LIKELY_SUPERSEDES, Record
+from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Record, Shelf
 from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
 from perdure.rules.supersession import ComparedPair, is_statement, pairs_of
 
-_AT_ONCE: Final = 128  # pairs between two looks at how much time is left
+_AT_ONCE: Final = 32  # pairs between two looks at how much time is left: on a busy processor each takes 0.2 s
 _LOOKED_AT: Final = 24
 """So many of the nearest memories: replies, questions and other people's words are among them."""
 
@@ -45,8 +45,10 @@ def _chances(ctx: Context, judge: PairJudge, pairs: Sequence[ComparedPair]) -> l
             for start in range(0, len(pairs), _AT_ONCE):
                 some = pairs[start : start + _AT_ONCE]
                 found += judge.chances([(p.earlier.content.text, p.later.content.text) for p in some])
-    except (EmbedderError, DeadlineExceeded) as error:
+    except EmbedderError as error:
         ctx.warn(f"Some statements were not compared with earlier ones: {error}")
+    except DeadlineExceeded:  # its words are about a call that ends, and this one goes on
+        ctx.warn("Some statements were not compared with earlier ones: half of the call's time was over.")
     return found
 
 
@@ -64,12 +66,63 @@ def _link(pair: ComparedPair, chance: float) -> Change:
     return Change(Target.LINK, pair.later.id, None, row, because)
 
 
+def said_again(ctx: Context, namespace: str, identity: str) -> list[Change]:
+    """Return the removal of the links that say that a memory is likely untrue: its words were just remembered again."""
+    because = "remembered again: a statement before that does not make it untrue"
+    return [
+        Change(Target.LINK, later, {"kind": kind, "other": identity, "weight": weight}, None, because)
+        for later, kind, weight in ctx.store.links_to(namespace, identity)
+        if kind == LIKELY_SUPERSEDES
+    ]
+
+
 def likely_superseded(ctx: Context, namespace: str, ids: Collection[str]) -> frozenset[tuple[str, str]]:
     """Return (later, earlier) pairs of memories of which the later one likely makes the earlier one untrue.
 
-    One of the two is among ``ids``.
+    One of the two is among ``ids``, or a memory whose place the later one took: what was updated, or merged into
+    another, makes untrue what it did, by what stands for it. What stands for a memory that was said after the later one
+    is not untrue.
     """
-    if not ids or not ctx.policy.knowledge.watch:
+    knowledge = ctx.policy.knowledge
+    if not ids or not knowledge.watch or knowledge.supersession == "off":
         return frozenset()
     links = ctx.store.links_at(namespace, sorted(ids))
-    return frozenset((i, other) for i, kind, other in links if kind == LIKELY_SUPERSEDES)
+    pairs = {(i, other) for i, kind, other in links if kind == LIKELY_SUPERSEDES}
+    if not pairs:
+        return frozenset()
+    told = ctx.store.documents.find(namespace, Shelf.OUTCOME, sorted({later for later, _ in pairs}))
+    wrong = {document.id for document in told if document.data.get("outcome") == "wrong"}  # somebody said so
+    pairs = {pair for pair in pairs if pair[0] not in wrong}
+    pairs |= _inherited(ctx, namespace, pairs)
+    pairs -= _said_since(ctx, namespace, pairs, links)
+    return frozenset(pair for pair in pairs if pair[::-1] not in pairs)
+
+
+def _inherited(ctx: Context, namespace: str, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return pairs whose later memory took the place of the later one of others."""
+    found = set(pairs)
+    new = {later for later, _ in pairs}
+    seen = set(new)
+    while new:  # an updated memory may have been updated again
+        links = ctx.store.links_at(namespace, sorted(new))
+        heirs = [(i, other) for i, kind, other in links if kind in (SUPERSEDES, STANDS_FOR) and other in new]
+        found |= {(heir, earlier) for heir, of in heirs for later, earlier in found if later == of and earlier != heir}
+        new = {heir for heir, _ in heirs} - seen
+        seen |= new
+    return found
+
+
+def _said_since(
+    ctx: Context, namespace: str, pairs: Collection[tuple[str, str]], links: Iterable[tuple[str, str, str]]
+) -> set[tuple[str, str]]:
+    """Return the pairs whose earlier memory stands for one that was said after the later one."""
+    untrue = {earlier for _, earlier in pairs}
+    merged = [(i, other) for i, kind, other in links if kind == STANDS_FOR and i in untrue]
+    if not merged:
+        return set()
+    ids = {other for _, other in merged} | {later for later, _ in pairs}
+    said = {i: state.created_ms for i, (state, _) in ctx.store.states(namespace, sorted(ids)).items()}
+    last: dict[str, int] = {}
+    for identity, other in merged:
+        last[identity] = max(last.get(identity, 0), said.get(other, 0))
+    return {(later, earlier) for later, earlier in pairs if last.get(earlier, 0) > said.get(later, 0)}

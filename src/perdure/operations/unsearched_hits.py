@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from perdure.operations.ports import Context
 from perdure.operations.superseding import likely_superseded
@@ -13,6 +13,8 @@ from perdure.records.recall import Filters, Hit
 from perdure.rules.corrected_hits import superseding_first
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.presentation import keeps_order
+
+_LONGEST_CHAIN: Final = 5  # so often what is brought in is looked at for what makes it untrue in turn
 
 
 def with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:
@@ -65,12 +67,23 @@ def with_later_statements(ctx: Context, namespace: str, hits: list[Hit], questio
     "Airflow it is" need not share a word with the question. A question that asks for the past, or names a day, keeps
     its hits and their order; the statements name each other all the same.
     """
-    said = [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE)]
-    pairs = likely_superseded(ctx, namespace, said)
+    pairs = _superseded_among(ctx, namespace, hits)
     if not pairs:
         return hits
-    if not keeps_order(question, hits):
-        shown = {h.memory.id: h for h in hits}
-        missing = {later: shown[earlier] for later, earlier in pairs if earlier in shown and later not in shown}
-        hits = [*hits, *_unsearched(ctx, namespace, missing, filters)]
+    for _ in range(_LONGEST_CHAIN if not keeps_order(question, hits) else 0):
+        shown = {h.memory.id for h in hits}
+        newer: dict[str, list[str]] = {}
+        for later, earlier in sorted(pairs):
+            newer.setdefault(earlier, []).append(later)
+        # Of several that it makes untrue, the best hit counts.
+        missing = {i: h for h in reversed(hits) for i in newer.get(h.memory.id, ()) if i not in shown}
+        found = _unsearched(ctx, namespace, missing, filters)
+        if not found:
+            break
+        hits = [*hits, *found]
+        pairs = _superseded_among(ctx, namespace, hits)  # what was brought in may be untrue by now itself
     return superseding_first(hits, pairs, question)
+
+
+def _superseded_among(ctx: Context, namespace: str, hits: Sequence[Hit]) -> frozenset[tuple[str, str]]:
+    return likely_superseded(ctx, namespace, [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE)])
