@@ -39,7 +39,10 @@ def opened(tmp_path, clock):
     memories = []
 
     def open_store(policy=None, embedder="local", name="talk.db"):
-        memories.append(perdure.open(tmp_path / name, policy=policy or {}, clock=clock, embedder=embedder))
+        given = policy or {}
+        knowledge = {"superseded_from": 0.6, **given.get("knowledge", {})}  # what happens to links, however sure
+        given = {**given, "knowledge": knowledge}
+        memories.append(perdure.open(tmp_path / name, policy=given, clock=clock, embedder=embedder))
         return memories[-1]
 
     yield open_store
@@ -85,6 +88,17 @@ def test_a_question_about_the_past_keeps_the_order(opened, clock):
     memory = opened()
     say(memory, clock, DAGSTER, AIRFLOW)
     assert texts(memory.recall("Which scheduler did we go for before, originally Dagster?", touch=False))[0] == DAGSTER
+
+
+def test_the_default_policy_links_what_the_model_is_sure_of(tmp_path, clock):
+    thursday, tuesday = (
+        "Deploys go out on Thursdays",
+        "We ship on Tuesdays, so a bad release has two days before the weekend",
+    )
+    with perdure.open(tmp_path / "default.db", policy={}, clock=clock, embedder="local") as memory:
+        say(memory, clock, thursday, PORT, tuesday)
+        assert texts(memory.recall("When do deploys go out?", touch=False))[:2] == [tuesday, thursday]
+        assert "Thursdays" not in memory.digest()
 
 
 def test_memory_md_and_a_session_start_leave_out_what_is_over(opened, clock):

@@ -26,7 +26,7 @@ class KnowledgePolicy:
         choices=("auto", "local", "off"),
     )
     superseded_from: float = store_key(
-        0.7, "From this chance on, that a later statement makes an earlier one untrue, the two are linked.", 0.3, 1
+        0.85, "From this chance on, that a later statement makes an earlier one untrue, the two are linked.", 0.3, 1
     )
     file: str = protected_key("", "A TOML file with synonyms, predicates and authorities; empty for none.", path="file")
     statements: bool = harmless_key(default=True, text="Also learn from what people say about themselves in passing.")
