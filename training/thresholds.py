@@ -55,7 +55,7 @@ class Constant(NamedTuple):
         return float(found)  # type: ignore[arg-type]
 
 
-FUSION, CHANCE, CHANGES = "calibrate.py", "relevance.py", "changes.py"
+FUSION, CHANCE, CHANGES, SUPERSESSION = "calibrate.py", "relevance.py", "changes.py", "supersession_figures.py"
 CONSTANTS = (
     Constant("recall.cosine_anchor", "scale of meaning in a score", FUSION),
     Constant("recall.lexical_weight", "words against meaning", FUSION),
@@ -80,6 +80,7 @@ CONSTANTS = (
     Constant("formulas.changes:DIFFERENCE.weights.cosine", "hits said to differ", CHANGES),
     Constant("rules.lifecycle.older_statements:ALIKE", "statements a later one replaces", ABOUT),
     Constant("rules.lifecycle.older_statements:_ABOUT_ONE_THING", "values a later text names", ABOUT),
+    Constant("rules.supersession:LEAST_COSINE", "statements compared with a later one", SUPERSESSION),
     Constant("compression.preservation", "summaries that lose the meaning", UNMEASURED),
     Constant("formulas.value:DUPLICATE_COSINE", "copies, whose uniqueness is 0", NEAREST),
     Constant("consolidate.content_weight", "words against meaning in likeness", UNMEASURED),

@@ -58,6 +58,7 @@ NO_COMMAND = {
     "resolve_id": "each command takes short ids",
     "operation": "`history` lists operations",
     "memories_of": "for the page: `undo` and `history` name them",
+    "standing": "`list` shows how a recall marks each memory",
     "superseded_facts": "for the page: `history` lists what an operation changed",
     "list_all": "`list --before` shows page after page, `export` writes all",
     "close": "each command closes what it opened",

@@ -86,6 +86,8 @@ def likely_superseded(ctx: Context, namespace: str, ids: Collection[str]) -> fro
     knowledge = ctx.policy.knowledge
     if not ids or not knowledge.watch or knowledge.supersession == "off":
         return frozenset()
+    if knowledge.supersession == "auto" and ctx.judge is None and ctx.embedder is not None:
+        return frozenset()  # beside other vectors nothing is judged, and a server need not be asked
     links = ctx.store.links_at(namespace, sorted(ids))
     pairs = {(i, other) for i, kind, other in links if kind == LIKELY_SUPERSEDES}
     if not pairs:

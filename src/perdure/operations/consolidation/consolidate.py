@@ -15,7 +15,7 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.consolidation_results import ConsolidateResult
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import LIKELY_SUPERSEDES, Shelf
+from perdure.records.memory import Shelf
 from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.edges import EdgeUse
 from perdure.rules.consolidation.merge_plan import decide_merges, draft_from_merge, fingerprint, merge_states
@@ -184,7 +184,6 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
     decisions, policy, merging = begin(ctx, request.namespace, ctx.clock()), ctx.policy.consolidate, 0
     proposals: list[Proposal] = []
     likeness: dict[tuple[str, str], float] = {}
-    changed = {(min(pair), max(pair)) for pair in _links(ctx, request.namespace, LIKELY_SUPERSEDES)}
     for position, (group, within) in enumerate(zip(found.groups, found.within, strict=True)):
         if merging == request.groups:
             break
@@ -193,7 +192,6 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
             decisions.admit(find_records(ctx, request.namespace, near))
         members = [decisions.records[identity] for identity in group if identity in decisions.records]
         pairs = [*within, *found.index.compared(pairs_to_compare(members, within), policy)]
-        pairs = [pair for pair in pairs if (pair.a, pair.b) not in changed]
         likeness |= {(pair.a, pair.b): pair.combined for pair in pairs}
         proposals.append(propose_merges(members, pairs, request.threshold, request.strategy, request.guard, policy))
         merging += bool(proposals[-1].merges)
