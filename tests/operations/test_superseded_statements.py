@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import perdure
+from conftest import Clock
 from perdure.models import inference
 from perdure.operations import reembed
 from perdure.records.errors import EmbedderError
@@ -21,17 +22,9 @@ SISTER = "My sister Ada works at a bakery in Leeds"
 BROTHER = "My brother Tom works at a bank in Leeds"
 
 
-class Clock:
-    def __init__(self):
-        self.now = START
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(START)
 
 
 @pytest.fixture
@@ -196,13 +189,6 @@ def test_undo_takes_the_links_back_with_the_message(opened, clock):
         memory.undo(operation)
     assert links(memory, DAGSTER) == set()
     assert "Dagster" in memory.digest()
-
-
-def test_consolidation_keeps_both(opened, clock):
-    memory = opened({"consolidate": {"merge_overlap": 0.1}})
-    say(memory, clock, "We will move the standup to nine", "We will move the standup to ten")
-    result = memory.consolidate("default", similarity_threshold=0.7, dry_run=True)
-    assert all(group.label != "merge" for group in result.groups)
 
 
 @pytest.mark.parametrize("policy", [{"supersession": "off"}, {"watch": False}])
