@@ -6,10 +6,11 @@ as the prices of two bookings, that must not be marked. Beside our order stand t
 of them newest first. Standard errors are over chats.
 
 Forty-eight shorter chats, half of them locked, ask for siblings, too: of two things of one kind ("my sister works at a
-bakery", "my brother works at a bank") for the one that was told first, which must be the first hit.
+bakery", "my brother works at a bank") for the one that was told first, which must be the first hit. Forty stores of
+notes (``restated``), half of them locked, do the same for what agents note down and note again with another value.
 
 Usage: python benchmarks/changed_values.py [--supersession off] [--superseded-from CHANCE] [FILE ...], where a file is
-open, locked, siblings_open or siblings_locked
+open, locked, siblings_open, siblings_locked, restated_open or restated_locked
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from perdure.records.policy import Policy
 from perdure.records.recall import Hit
 
 FOLDER = Path(__file__).resolve().parents[1] / "training" / "changed"
+FILES = ("open", "locked", "siblings_open", "siblings_locked", "restated_open", "restated_locked")
 HITS = 10
 Order = Callable[[Sequence[Hit]], list[Hit]]
 
@@ -60,12 +62,17 @@ ORDERS: dict[str, Order] = {
 def measured(chat: dict[str, Any], embedder: Kept, policy: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the figures of a chat: name, 0 or 1."""
     told = [{**m, "at": datetime.fromisoformat(m["at"]), "session": m["at"][:10]} for m in chat["messages"]]
-    end = max(m["at"] for m in told) + timedelta(days=1)
+    now = [max(m["at"] for m in told) + timedelta(days=1)]
     with (
         tempfile.TemporaryDirectory() as folder,
-        perdure.open(Path(folder) / "chat.db", policy=policy, embedder=embedder, clock=lambda: end) as memory,
+        perdure.open(Path(folder) / "chat.db", policy=policy, embedder=embedder, clock=lambda: now[0]) as memory,
     ):
-        memory.ingest([{**m, "source": str(at)} for at, m in enumerate(told)])
+        memory.ingest([{**m, "source": str(at)} for at, m in enumerate(told) if m["role"] != "note"])
+        for at, note in enumerate(told):
+            if note["role"] == "note":
+                now[0] = note["at"]
+                memory.remember(note["content"], source=str(at))
+        now[0] = max(m["at"] for m in told) + timedelta(days=1)
         for asked in chat["changes"]:
             hits = memory.recall(asked["question"], limit=HITS, touch=False).hits
             yield from _ordered(hits, asked)
@@ -103,7 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--supersession", choices=("local", "off"), default="local")
     parser.add_argument("--superseded-from", type=float, default=Policy().knowledge.superseded_from)
-    parser.add_argument("files", nargs="*", default=("open", "locked", "siblings_open", "siblings_locked"))
+    parser.add_argument("files", nargs="*", default=FILES)
     given = parser.parse_args()
     knowledge = {"supersession": given.supersession, "superseded_from": given.superseded_from}
     embedder, policy = Kept(), {"knowledge": knowledge}

@@ -17,6 +17,7 @@ from servers import drop_database, fresh_database
 pytestmark = pytest.mark.skipif("PERDURE_TEST_DSN" in os.environ, reason="its address may name several hosts")
 HELD = 0.01  # seconds: longer than a verb takes between two statements of which it awaits neither
 TIMES = 6
+COMPARED = {**HASHED, "knowledge": {"supersession": "local"}}
 RECALL, TAGGED, REMEMBER, IDLE_SWEEP = 8, 8, 4, 2
 
 
@@ -93,6 +94,9 @@ def measured():
         for verb, call in calls.items():
             found[verb] = min(_turns(relay, call, number) for number in range(TIMES))
         memory.sweep()
+        with opened(passed, COMPARED, None, HashEmbedder()) as compared:  # its recalls read links, too
+            asked = [f"where did ann put the {thing}" for thing in ("key", "map", "pen")]
+            found["compared"] = min(_turns(relay, lambda n: compared.recall(asked[n % 3]), n) for n in range(TIMES))
         found["sweep"] = min(_turns(relay, lambda _: memory.sweep(), number) for number in range(TIMES))
     drop_database(url)
     return found
@@ -106,7 +110,8 @@ def _turns(relay, call, number):
 
 
 @pytest.mark.parametrize(
-    ("verb", "most"), [("recall", RECALL), ("tagged", TAGGED), ("remember", REMEMBER), ("sweep", IDLE_SWEEP)]
+    ("verb", "most"),
+    [("recall", RECALL), ("compared", RECALL), ("tagged", TAGGED), ("remember", REMEMBER), ("sweep", IDLE_SWEEP)],
 )
 def test_a_verb_waits_for_the_server_no_more_often_than(measured, verb, most):
     assert 0 < measured[verb] <= most

@@ -141,7 +141,7 @@ def _rank(
     if memory.id not in close.ids:
         share = f"{least_share(order, ctx.policy.recall):.0%} of the best one's"
         return "hit_share", f"it scores {score:.3f}, but its own similarity to the question is below {share}"
-    hits = best_hits(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
+    hits, _ = best_hits(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
     weakest = f"; the last hit scores {hits[-1].score:.3f}" if hits else ""
     return "rank", f"it ranks {rank} of {len(order)} with score {score:.3f}{weakest} (limit {limit})"
 

@@ -10,6 +10,7 @@ from unicodedata import normalize
 
 from perdure.operations.corrections import with_corrections
 from perdure.operations.ports import Context
+from perdure.operations.superseding import Links
 from perdure.operations.unsearched_hits import with_later_statements, with_rivals, with_successors
 from perdure.records.errors import EmbedderError, ModelError, ModelWarning, PerdureError
 from perdure.records.instant import Instant, from_instant, text_of
@@ -98,14 +99,14 @@ def _rank_matches(ctx: Context, text: str, namespace: str, limit: int, filters: 
     order = order if order is found else with_relevance(order, pool)
     order, problem = rerank(ctx, query.text, namespace, order, drop_unrelated(order, ctx.policy.recall))
     note = _join_notes(note, problem)
-    hits = best_hits(ctx, order, query.text, namespace, limit, filters, now)
+    hits, links = best_hits(ctx, order, query.text, namespace, limit, filters, now)
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters) or _bound_note(filters)
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
     hits = with_rivals(ctx, namespace, with_successors(ctx, namespace, hits, filters), filters)
-    hits = with_later_statements(ctx, namespace, hits, text, filters)
+    hits = with_later_statements(ctx, namespace, hits, text, filters, links)
     hits = with_corrections(ctx, namespace, latest_of_conflicts_first(hits, text), text)
     hits = named_first(decided_first(hits), query.text)[:limit]
     hits = ctx.extension.with_earlier(ctx, namespace, hits, filters) if asks_for_earlier(text) else hits
@@ -146,7 +147,7 @@ def _with_days(
     named = [h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods)]
     for hit in named:
         of_days.pop(hit.memory.id, None)
-    hits = best_hits(ctx, Ranking.of([*of_days.values()]), found.query, namespace, limit, filters, ctx.clock())
+    hits, _ = best_hits(ctx, Ranking.of([*of_days.values()]), found.query, namespace, limit, filters, ctx.clock())
     hits = decided_first([*named, *ctx.extension.mark(ctx, namespace, hits, filters)])[:limit]
     return Recall(found.query, tuple(hits), nothing_known=False) if hits else found
 
@@ -273,7 +274,7 @@ def widened(
     pool = ctx.store.search(namespace, Query(" ".join(words), words), filters, policy.for_limit(limit))
     order = rank_candidates(pool, Query(" ".join(words), words), policy, filters.asked_at(now))
     hit_ids = {h.memory.id for h in hits}
-    found = best_hits(ctx, order, query.text, namespace, limit, filters, now)
+    found, _ = best_hits(ctx, order, query.text, namespace, limit, filters, now)
     more = next((h for h in found if h.memory.id not in hit_ids), None)
     if more is None:
         return hits
@@ -304,32 +305,36 @@ def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
 
 def best_hits(
     ctx: Context, order: Ranking, text: str, namespace: str, limit: int, filters: Filters, now: Instant
-) -> list[Hit]:
-    """Return the best hits of an order: with signals, without near-duplicates, those about one thing newest first."""
-    hits, vectors = list[Hit](), dict[str, Vector]()
+) -> tuple[list[Hit], dict[str, Links]]:
+    """Return the best hits of an order, and their links as they are stored.
+
+    The hits have signals and no near-duplicates, and those about one thing are newest first.
+    """
+    hits, vectors, links = list[Hit](), dict[str, Vector](), dict[str, Links]()
     for start in range(0, len(order), limit + SPARE):
-        found, own = _read(ctx, order[start : start + limit + SPARE], namespace, filters, now)
-        hits, vectors = hits + found, vectors | own
+        page = order[start : start + limit + SPARE]
+        details = ctx.store.details(namespace, page.ids)
+        hits += _hits_of(ctx, page, details.records, namespace, filters, now)
+        vectors |= details.vectors
+        links |= {i: [link for link in details.links if i in (link[0], link[2])] for i in page.ids}
         if len(hits) >= limit:
             break
     hits.sort(key=lambda h: -h.score)
     diverse = diversify(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
-    return newest_first(diverse, text, vectors) if ctx.policy.knowledge.watch else diverse
+    return newest_first(diverse, text, vectors) if ctx.policy.knowledge.watch else diverse, links
 
 
-def _read(
-    ctx: Context, page: Ranking, namespace: str, filters: Filters, now: Instant
-) -> tuple[list[Hit], dict[str, Vector]]:
-    """Read a part of an order in full, without what is less sure than asked for, and its vectors by id."""
-    records, vectors = ctx.store.get_with_vectors(namespace, page.ids)
+def _hits_of(
+    ctx: Context, page: Ranking, records: list[Record], namespace: str, filters: Filters, now: Instant
+) -> list[Hit]:
+    """Return a part of an order as hits, without what is less sure than asked for."""
     records = of_then(ctx, namespace, records, filters, now)
     by_id = {m.id: m for m in memory_items(records, ctx.policy, now, ctx.counted)}
-    hits = [
+    return [
         with_signals(r, by_id[r.id], ctx.policy.recall)
         for r in page
         if r.id in by_id and by_id[r.id].confidence >= filters.min_confidence and r.relevance >= filters.min_relevance
     ]
-    return hits, {h.memory.id: vectors[h.memory.id] for h in hits if h.memory.id in vectors}
 
 
 def of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters, now: Instant) -> list[Record]:

@@ -15,6 +15,7 @@ from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.store_rows import (
+    Details,
     ImportanceRow,
     Lease,
     Neighbours,
@@ -376,8 +377,8 @@ class Store(Protocol):
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector for those memories that have one in the active space."""
 
-    def get_with_vectors(self, namespace: str, ids: Sequence[str]) -> tuple[list[Record], dict[str, Vector]]:
-        """Return what ``get`` and ``vectors`` return, read at once."""
+    def details(self, namespace: str, ids: Sequence[str]) -> Details:
+        """Return what ``get``, ``vectors`` and ``links_at`` return, read at once."""
 
     def space(self) -> Space | None:
         """Return the embedding space that searches use, None before the first vector."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from perdure.operations.ports import Context, PairJudge
@@ -13,6 +14,8 @@ from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
 from perdure.rules.supersession import ComparedPair, is_statement, pairs_of
 
+Links = Iterable[tuple[str, str, str]]
+"""(id, kind, other) each."""
 _AT_ONCE: Final = 32  # pairs between two looks at how much time is left: on a busy processor each takes 0.2 s
 _LOOKED_AT: Final = 24
 """So many of the nearest memories: replies, questions and other people's words are among them."""
@@ -76,19 +79,23 @@ def said_again(ctx: Context, namespace: str, identity: str) -> list[Change]:
     ]
 
 
-def likely_superseded(ctx: Context, namespace: str, ids: Collection[str]) -> frozenset[tuple[str, str]]:
+def likely_superseded(
+    ctx: Context, namespace: str, ids: Collection[str], known: Mapping[str, Links] = MappingProxyType({})
+) -> frozenset[tuple[str, str]]:
     """Return (later, earlier) pairs of memories of which the later one likely makes the earlier one untrue.
 
     One of the two is among ``ids``, or a memory whose place the later one took: what was updated, or merged into
     another, makes untrue what it did, by what stands for it. What stands for a memory that was said after the later one
-    is not untrue.
+    is not untrue. ``known`` has the links of those memories whose links were read before.
     """
     knowledge = ctx.policy.knowledge
     if not ids or not knowledge.watch or knowledge.supersession == "off":
         return frozenset()
     if knowledge.supersession == "auto" and ctx.judge is None and ctx.embedder is not None:
         return frozenset()  # beside other vectors nothing is judged, and a server need not be asked
-    links = ctx.store.links_at(namespace, sorted(ids))
+    links = {link for i in ids for link in known.get(i, ())}
+    if unread := sorted(set(ids) - known.keys()):
+        links.update(ctx.store.links_at(namespace, unread))
     pairs = {(i, other) for i, kind, other in links if kind == LIKELY_SUPERSEDES}
     if not pairs:
         return frozenset()
@@ -114,9 +121,7 @@ def _inherited(ctx: Context, namespace: str, pairs: Collection[tuple[str, str]])
     return found
 
 
-def _said_since(
-    ctx: Context, namespace: str, pairs: Collection[tuple[str, str]], links: Iterable[tuple[str, str, str]]
-) -> set[tuple[str, str]]:
+def _said_since(ctx: Context, namespace: str, pairs: Collection[tuple[str, str]], links: Links) -> set[tuple[str, str]]:
     """Return the pairs whose earlier memory stands for one that was said after the later one."""
     untrue = {earlier for _, earlier in pairs}
     merged = [(i, other) for i, kind, other in links if kind == STANDS_FOR and i in untrue]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perdure.operations.ports import Context
-from perdure.operations.superseding import likely_superseded
+from perdure.operations.superseding import Links, likely_superseded
 from perdure.records.memory import Kind, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.corrected_hits import superseding_first
@@ -61,13 +61,15 @@ def _unsearched(ctx: Context, namespace: str, beside: Mapping[str, Hit], filters
     return ctx.extension.mark(ctx, namespace, [replace(beside[m.id], memory=m, **plain) for m in memories], filters)
 
 
-def with_later_statements(ctx: Context, namespace: str, hits: list[Hit], question: str, filters: Filters) -> list[Hit]:
+def with_later_statements(
+    ctx: Context, namespace: str, hits: list[Hit], question: str, filters: Filters, known: Mapping[str, Links]
+) -> list[Hit]:
     """Return hits, before a statement the later one that likely makes it untrue, also where no search brought it up.
 
     "Airflow it is" need not share a word with the question. A question that asks for the past, or names a day, keeps
-    its hits and their order; the statements name each other all the same.
+    its hits and their order; the statements name each other all the same. ``known`` has links that are read.
     """
-    pairs = _superseded_among(ctx, namespace, hits)
+    pairs = _superseded_among(ctx, namespace, hits, known)
     if not pairs:
         return hits
     for _ in range(_LONGEST_CHAIN if not keeps_order(question, hits) else 0):
@@ -81,9 +83,12 @@ def with_later_statements(ctx: Context, namespace: str, hits: list[Hit], questio
         if not found:
             break
         hits = [*hits, *found]
-        pairs = _superseded_among(ctx, namespace, hits)  # what was brought in may be untrue by now itself
+        pairs = _superseded_among(ctx, namespace, hits, known)  # what was brought in may be untrue by now itself
     return superseding_first(hits, pairs, question)
 
 
-def _superseded_among(ctx: Context, namespace: str, hits: Sequence[Hit]) -> frozenset[tuple[str, str]]:
-    return likely_superseded(ctx, namespace, [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE)])
+def _superseded_among(
+    ctx: Context, namespace: str, hits: Sequence[Hit], known: Mapping[str, Links]
+) -> frozenset[tuple[str, str]]:
+    ids = [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE)]
+    return likely_superseded(ctx, namespace, ids, known)

@@ -10,9 +10,18 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Record, Tier
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
+from perdure.records.vector import Vector
 
 Neighbours = list[tuple[str, float, Instant | None]]
 """(id, cosine, when it next needs attention), nearest first; None where nothing is due or a gate holds it back."""
+
+
+class Details(NamedTuple):
+    """What a recall reads of memories that it may show."""
+
+    records: list[Record]
+    vectors: dict[str, Vector]
+    links: list[tuple[str, str, str]]  # (id, kind, other) from or to one of them
 
 
 @dataclass(frozen=True, slots=True)

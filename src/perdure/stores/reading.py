@@ -17,7 +17,7 @@ from perdure.records.instant import Instant
 from perdure.records.maker import maker_of
 from perdure.records.memory import Document, Record, Shelf, State
 from perdure.records.plan import Plan, Target
-from perdure.records.store_rows import Usage
+from perdure.records.store_rows import Details, Usage
 from perdure.records.vector import Space, Vector
 from perdure.stores.rows import (
     UNREADABLE,
@@ -177,18 +177,26 @@ def records(session: Session, namespace: str, ids: Sequence[str], kept: KeptAcce
     return _in_order(namespace, ids, rows, pending)
 
 
-def records_with_vectors(
-    session: Session, namespace: str, ids: Sequence[str]
-) -> tuple[list[Record], dict[str, Vector]]:
-    """Return what ``records`` and ``vectors`` return, read at once."""
+def details(session: Session, namespace: str, ids: Sequence[str]) -> Details:
+    """Return records, vectors and links of some ids, read at once."""
     asked = {"ids": list(ids)}
     try:
-        rows, access_rows, stored, space = session.several(
-            ("records", asked), ("accesses", {**asked, "until": ALWAYS}), ("vectors_of", asked), ("active_space", {})
+        rows, access_rows, stored, space, links = session.several(
+            ("records", asked),
+            ("accesses", {**asked, "until": ALWAYS}),
+            ("vectors_of", asked),
+            ("active_space", {}),
+            ("links_at", asked),
         )
     except UnicodeDecodeError:  # which of the texts is none is found by reading records alone
-        return records(session, namespace, ids), vectors(session, namespace, ids)
-    return _in_order(namespace, ids, rows, _pairs(access_rows)), _unit_vectors(namespace, stored, space)
+        links = session.rows("links_at", **asked)
+        return Details(records(session, namespace, ids), vectors(session, namespace, ids), _triples(links))
+    found = _in_order(namespace, ids, rows, _pairs(access_rows))
+    return Details(found, _unit_vectors(namespace, stored, space), _triples(links))
+
+
+def _triples(rows: Iterable[Sequence[Any]]) -> list[tuple[str, str, str]]:
+    return [(identity, kind, other) for identity, kind, other in rows]
 
 
 def _in_order(

@@ -15,7 +15,16 @@ from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
-from perdure.records.store_rows import ImportanceRow, Lease, Neighbours, TrimmedPage, UpkeepState, Usage, Waiting
+from perdure.records.store_rows import (
+    Details,
+    ImportanceRow,
+    Lease,
+    Neighbours,
+    TrimmedPage,
+    UpkeepState,
+    Usage,
+    Waiting,
+)
 from perdure.records.transfer import Line
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
@@ -345,8 +354,8 @@ class SqlStore(ABC):
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         return self._read_once(namespace, lambda s: reading.vectors(s, namespace, ids)) if ids else {}
 
-    def get_with_vectors(self, namespace: str, ids: Sequence[str]) -> tuple[list[Record], dict[str, Vector]]:
-        return self.get(namespace, ids), self.vectors(namespace, ids)
+    def details(self, namespace: str, ids: Sequence[str]) -> Details:
+        return Details(self.get(namespace, ids), self.vectors(namespace, ids), self.links_at(namespace, ids))
 
     @abstractmethod
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[Neighbours]:

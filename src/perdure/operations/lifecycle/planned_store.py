@@ -11,7 +11,7 @@ from perdure.operations.store_protocol import Pairs, Store
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Record, State, Status
 from perdure.records.plan import Plan, Target
-from perdure.records.vector import Vector
+from perdure.records.store_rows import Details
 
 _STATE: Final = frozenset(State.__slots__)
 
@@ -49,9 +49,9 @@ class PlannedStore:
         found = self._store.get(namespace, ids)
         return found if namespace != self._namespace else [self._record(r) for r in found]
 
-    def get_with_vectors(self, namespace: str, ids: Sequence[str]) -> tuple[list[Record], dict[str, Vector]]:
-        """Return records and vectors as ``Store.get_with_vectors`` does."""
-        return self.get(namespace, ids), self._store.vectors(namespace, ids)
+    def details(self, namespace: str, ids: Sequence[str]) -> Details:
+        """Return details as ``Store.details`` does."""
+        return self._store.details(namespace, ids)._replace(records=self.get(namespace, ids))
 
     def states(self, namespace: str, ids: Sequence[str]) -> dict[str, tuple[State, str]]:
         """Return states as ``Store.states`` does."""

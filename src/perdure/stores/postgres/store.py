@@ -16,11 +16,19 @@ from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
 from perdure.records.errors import DiskFull, IncompleteWarning, NotAllowed, StoreDamaged, StoreReadOnly, StoreTooNew
 from perdure.records.instant import Instant
-from perdure.records.memory import Record
 from perdure.records.plan import Plan, Row, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Lease, Neighbours, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
+from perdure.records.store_rows import (
+    Details,
+    Lease,
+    Neighbours,
+    Purged,
+    StoreHealth,
+    StoreSize,
+    TransactionView,
+    Unwritable,
+)
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
@@ -192,8 +200,8 @@ class PostgresStore(SqlStore):
 
         return pool
 
-    def get_with_vectors(self, namespace: str, ids: Sequence[str]) -> tuple[list[Record], dict[str, Vector]]:
-        return self._read_once(namespace, lambda s: reading.records_with_vectors(s, namespace, ids))
+    def details(self, namespace: str, ids: Sequence[str]) -> Details:
+        return self._read_once(namespace, lambda s: reading.details(s, namespace, ids))
 
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[Neighbours]:
         return self._nearest(namespace, vectors, limit)[1] if vectors else []
