@@ -67,7 +67,8 @@ def measured(chat: dict[str, Any], embedder: Kept, policy: dict[str, Any]) -> It
         tempfile.TemporaryDirectory() as folder,
         perdure.open(Path(folder) / "chat.db", policy=policy, embedder=embedder, clock=lambda: now[0]) as memory,
     ):
-        memory.ingest([{**m, "source": str(at)} for at, m in enumerate(told) if m["role"] != "note"])
+        if said := [{**m, "source": str(at)} for at, m in enumerate(told) if m["role"] != "note"]:
+            memory.ingest(said)
         for at, note in enumerate(told):
             if note["role"] == "note":
                 now[0] = note["at"]
