@@ -28,6 +28,8 @@ FOLDER = Path(__file__).resolve().parent / "supersession"
 JUDGED = Path(__file__).resolve().parent
 HELD_OUT = 10
 """Every tenth group and conversation is not trained on."""
+RESTYLED = 0.25
+"""How often a text is drawn with its full stop, or the case of its first letter, the other way round."""
 CLASSES = ("holds", "over", "contradicted")
 
 
@@ -149,6 +151,15 @@ def split(listed: list) -> tuple[list, list]:
     return [x for n, x in enumerate(listed) if n % HELD_OUT], listed[::HELD_OUT]
 
 
+def restyled(text: str, rng: random.Random) -> str:
+    """Return a text as somebody else would type it: sometimes with or without a full stop or a capital at its start."""
+    if rng.random() < RESTYLED:
+        text = text[:-1] if text.endswith(".") else text if text[-1:] in "!?" else f"{text}."
+    if rng.random() < RESTYLED:
+        text = (text[:1].lower() if text[:1].isupper() else text[:1].upper()) + text[1:]
+    return text
+
+
 class Drawing:
     """Draws the pairs of an epoch: those that are over, and beside them some that hold, near ones first of all."""
 
@@ -182,7 +193,7 @@ class Drawing:
         for talk, alike in zip(self.talks, self._alike, strict=True):
             found += self._of_talk(talk, alike, rng)
         rng.shuffle(found)
-        return found
+        return [Pair(restyled(p.earlier, rng), restyled(p.later, rng), p.label) for p in found]
 
     def _of_talk(self, talk: Talk, alike: np.ndarray, rng: random.Random) -> list[Pair]:
         """Return the pairs of a conversation that are over, and some that hold: half of them among the nearest."""

@@ -66,7 +66,7 @@ def own_figures(model: PairEncoder) -> None:
 def changed_pairs() -> dict[tuple[str, str], list[tuple[str, Pair]]]:
     """Return (file, kind) -> (chat, pair) of the short chats."""
     found = defaultdict(list)
-    for file in ("open", "locked", "siblings_open", "siblings_locked"):
+    for file in ("open", "locked", "siblings_open", "siblings_locked", "restated_open", "restated_locked"):
         for line in (JUDGED / "changed" / f"{file}.jsonl").read_text("utf-8").splitlines():
             chat = json.loads(line)
             told = [m["content"] for m in chat["messages"]]

@@ -162,8 +162,7 @@ def _denies(one: Statements, other: Statements) -> bool:
 
 def differing_texts(texts: Sequence[Statements]) -> NDArray[np.bool_]:
     """Return [n, n] of which texts ``differ``: each is looked up among all of them instead of compared with each."""
-    found = _denying_texts(texts)
-    found |= found.T
+    found = denying_texts(texts)
     numbers = [(at, word, values) for at, one in enumerate(texts) for word, values in one.numbers.items()]
     owners = np.array([at for at, _, _ in numbers], np.int64)
     beside = WordHolders([(word, *_pairs(word, values)) for _, word, values in numbers])
@@ -179,7 +178,8 @@ def _pairs(word: str, numbers: frozenset[str]) -> list[str]:
     return [f"{word} {number}" for number in numbers]  # no word has a space
 
 
-def _denying_texts(texts: Sequence[Statements]) -> NDArray[np.bool_]:
+def denying_texts(texts: Sequence[Statements]) -> NDArray[np.bool_]:
+    """Return [n, n] of which texts one denies what the other says."""
     found = np.zeros((len(texts), len(texts)), np.bool_)
     if any(one.denied for one in texts):
         owners = np.array([at for at, one in enumerate(texts) for _ in one.affirmed], np.int64)
@@ -187,4 +187,4 @@ def _denying_texts(texts: Sequence[Statements]) -> NDArray[np.bool_]:
         for at, one in enumerate(texts):
             for words in one.denied:
                 found[at, owners[clauses.counts(words) >= max(_LEAST, _SHARE * len(words))]] = True
-    return found
+    return found | found.T

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from perdure.rules.language.replaced_values import content_words
@@ -16,6 +17,10 @@ _CLAUSE_ENDS: Final = re.compile(
 _LEAST_WORDS: Final = 2
 
 
+_NUMBER: Final = re.compile(r"[0-9]")
+_LISTED: Final = 2  # words of a clause that only names something
+
+
 def clauses(text: str) -> list[str]:
     """Return the clauses of a text."""
     return [part for start, end in sentences(text) for part in _CLAUSE_ENDS.split(text[start:end])]
@@ -27,3 +32,27 @@ def says_besides(text: str, value: frozenset[str]) -> bool:
     return any(value <= own for own in words) and any(
         value.isdisjoint(own) and len(own) >= _LEAST_WORDS for own in words
     )
+
+
+def speaks_of_a_part(text: str, of: str) -> bool:
+    """Return whether a text speaks of some of the things that another one lists, and of others not.
+
+    "Staging moved to 9000" leaves the second half of "Staging is on 8081 and prod on 8082" as it is. Clauses are a list
+    where each has a number or a colon, where each only names something, or where they have a word in common.
+    """
+    parts = clauses(of)
+    words = [content_words(clause) for clause in parts]
+    if len(parts) < _LEAST_WORDS or not _is_list(parts, words):
+        return False
+    own = [w - frozenset[str]().union(*words[:at], *words[at + 1 :]) for at, w in enumerate(words)]
+    told = content_words(text)
+    named = [not told.isdisjoint(w) for w in own if w]
+    return any(named) and not all(named)
+
+
+def _is_list(parts: Sequence[str], words: Sequence[frozenset[str]]) -> bool:
+    if all(_NUMBER.search(clause) for clause in parts) or all(":" in clause for clause in parts):
+        return True
+    if frozenset.intersection(*words):
+        return True
+    return len(parts) > _LEAST_WORDS and all(len(w) <= _LISTED for w in words[1:])

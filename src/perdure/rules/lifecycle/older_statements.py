@@ -7,7 +7,7 @@ shown beside a prompt, is judged by the same rule.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
-from perdure.rules.differences import differing_texts, statements
-from perdure.rules.language.clauses import says_besides
+from perdure.rules.differences import Statements, denying_texts, differing_texts, statements
+from perdure.rules.language.clauses import says_besides, speaks_of_a_part
 from perdure.rules.language.replaced_values import changes, content_words, replaced_values, returned_values, subjects
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
@@ -74,13 +74,15 @@ def find_older(
     about = _about_one_thing(messages, words, alike)
     said = np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)
     notes_alike = alike & ~said[:, None] & ~said
-    differing = _saying_otherwise(messages, about & ~notes_alike)
-    others = differing & _comparable(messages)
-    others |= _linked(ids, superseded)
+    differing = _among(messages, about & ~notes_alike, differing_texts)
+    # Another number may be another thing's: the port of another server. Both are shown.
+    others = _among(messages, differing, denying_texts) & _comparable(messages)
+    linked = _linked(ids, superseded)
+    others |= linked & ~_of_a_part(messages, linked)
     over |= others & said  # notes stay
     brief = np.array([len(m.content) <= LONGEST_LINE for m in messages], np.bool_)
     told = np.array([m.state.created_ms for m in messages], np.int64)
-    newer = (corrected | differing | others | notes_alike) & (told[:, None] > told)
+    newer = (corrected | differing | linked | others | notes_alike) & (told[:, None] > told)
     newer = np.ascontiguousarray(newer.T)  # [earlier, later]
     return OlderStatements(
         ids,
@@ -100,6 +102,14 @@ def _linked(ids: Sequence[str], pairs: Collection[tuple[str, str]]) -> _Pairs:
     for later, earlier in pairs:
         if later in places and earlier in places:
             found[places[later], places[earlier]] = True
+    return found
+
+
+def _of_a_part(messages: Sequence[MemoryItem], pairs: _Pairs) -> _Pairs:
+    """Return those of some pairs in which the later speaks of a part of what the earlier tells."""
+    found = np.zeros_like(pairs)
+    for later, earlier in np.argwhere(pairs).tolist():
+        found[later, earlier] = speaks_of_a_part(messages[later].content, messages[earlier].content)
     return found
 
 
@@ -188,12 +198,14 @@ def _comparable(messages: Sequence[MemoryItem]) -> _Pairs:
     return pairs
 
 
-def _saying_otherwise(messages: Sequence[MemoryItem], pairs: _Pairs) -> _Pairs:
-    """Return those of some pairs in which the later gives other numbers than the earlier, or denies what it says."""
+def _among(
+    messages: Sequence[MemoryItem], pairs: _Pairs, found_in: Callable[[Sequence[Statements]], NDArray[np.bool_]]
+) -> _Pairs:
+    """Return those of some pairs that are found in their texts."""
     used = np.flatnonzero(pairs.any(axis=0) | pairs.any(axis=1))
     found = np.zeros_like(pairs)
     if len(used):
-        found[np.ix_(used, used)] = differing_texts([statements(messages[at].content) for at in used.tolist()])
+        found[np.ix_(used, used)] = found_in([statements(messages[at].content) for at in used.tolist()])
     return found & pairs
 
 
