@@ -45,7 +45,8 @@ class Recipe:
     warm_up: float = 0.1
     tokens: int = 128  # of both texts together
     nearest: int = 16  # texts of other groups from which near ones are drawn
-    kept: int = 3  # texts of a group that leave the earlier one as it is, each epoch
+    kept: int = 4  # texts of a group that leave the earlier one as it is, each epoch
+    crossed: int = 2  # pairs of a group's other things and what changes the first, in either order: both hold
     per_pair: int = 3  # pairs of a conversation that hold, for each that does not
     seed: int = 7
 
@@ -67,6 +68,7 @@ class Group:
     over: tuple[str, ...]
     contradicting: tuple[str, ...]
     kept: tuple[str, ...]  # other things, and the same in other words
+    others: tuple[str, ...]  # other things alone
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,10 @@ def groups() -> list[Group]:
     return [
         Group(
             row["earlier"],
-            *(tuple(t for k in keys for t in row.get(k, ())) for keys in (("over",), ("conflict",), ("other", "same"))),
+            *(
+                tuple(t for k in keys for t in row.get(k, ()))
+                for keys in (("over",), ("conflict",), ("other", "same"), ("other",))
+            ),
         )
         for row in _read("groups")
     ]
@@ -187,13 +192,20 @@ class Drawing:
         found: list[Pair] = []
         for n, group in enumerate(self.groups):
             kept = rng.sample(group.kept, min(len(group.kept), self.recipe.kept))
-            kept += [rng.choice(self._near[n]), rng.choice(self._changing[n])]
+            kept += [rng.choice(self._near[n]), *rng.sample(self._changing[n], 2)]
+            found += self._crossed(group, rng)
             for label, listed in enumerate((kept, group.over, group.contradicting)):
                 found += [Pair(group.earlier, text, label) for text in listed]
         for talk, alike in zip(self.talks, self._alike, strict=True):
             found += self._of_talk(talk, alike, rng)
         rng.shuffle(found)
         return [Pair(restyled(p.earlier, rng), restyled(p.later, rng), p.label) for p in found]
+
+    def _crossed(self, group: Group, rng: random.Random) -> list[Pair]:
+        """Return pairs of what a group says of other things and what changes the first: neither ends the other."""
+        pairs = [(other, over) for other in group.others for over in group.over]
+        chosen = rng.sample(pairs, min(len(pairs), self.recipe.crossed))
+        return [Pair(*(pair if rng.random() < 0.5 else pair[::-1]), 0) for pair in chosen]
 
     def _of_talk(self, talk: Talk, alike: np.ndarray, rng: random.Random) -> list[Pair]:
         """Return the pairs of a conversation that are over, and some that hold: half of them among the nearest."""
