@@ -183,7 +183,10 @@ def _mark_over(
         whole |= outdated_notes(ctx, namespace, [note for note in notes if note.id not in over])
     partly = {i: f.replaced_by for i in messages if i in over for f in over[i].facts if f.replaced_by in facts}
     since, said = {**partly, **whole}, {i: o.facts for i, o in over.items()}
-    marked = [replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) for h in hits]
+    marked = [
+        replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) if over or whole else h
+        for h in hits
+    ]
     ordered = facts_first(believed_first(marked, settled_between(over, whole, [h.memory.id for h in hits])))
     says_more = partly.keys() - whole.keys() - {i for i in partly if over[i].is_told}
     hits = [replace(h, updated_by=None) if h.memory.id in says_more else h for h in ordered]
