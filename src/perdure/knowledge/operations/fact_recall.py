@@ -252,9 +252,10 @@ def _mark_fact(
     """Return a fact that was found with what is known of it; a person is asked about its whole text."""
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     is_asked = memory.aging and not (fact is not None and fact.asked_not)
-    asked = replace(memory, content=whole)
-    trust = stored_trust(memory.metadata) if word is None else word
-    question = confirmation_question(asked, validated_at(memory.state), trust) if is_asked else hit.question
+    question = hit.question
+    if is_asked:
+        trust = stored_trust(memory.metadata) if word is None else word
+        question = confirmation_question(replace(memory, content=whole), validated_at(memory.state), trust)
     answers = answers_to(is_fact=fact is not None, is_contested=bool(hit.contested_with)) if question else ()
     return replace(hit, memory=memory, question=question, answers=answers)
 
