@@ -92,11 +92,11 @@ def newest_first(
     keeps the order.
     """
     best = [hit.memory for hit in hits[: bounds.compared]]
-    contents = [statements(memory.content) for memory in best]
+    contents, by_person = [statements(memory.content) for memory in best], _by_person(best)
     pairs = [
         (i, j)
         for i, j in _of_one_name(question, best, _pairs(best))
-        if max(i, j) < bounds.among or (_are_of_people(best, i, j) and say_otherwise(contents[i], contents[j]))
+        if max(i, j) < bounds.among or (by_person[i] and by_person[j] and say_otherwise(contents[i], contents[j]))
     ]
     signals = _signals(hits[: bounds.compared], pairs, contents, question, vectors)
     order = pair_chances(ORDER, signals)
@@ -112,7 +112,7 @@ def newest_first(
     differing = {  # replies of assistants are not marked: nothing was measured on them
         pair
         for pair, row, chance in zip(pairs, signals, difference.tolist(), strict=True)
-        if chance >= bounds.differs and may_differ(row) and _are_of_people(best, *pair)
+        if chance >= bounds.differs and may_differ(row) and all(by_person[at] for at in pair)
     }
     return arrange_hits(hits, question, newer, differing)
 
@@ -196,11 +196,11 @@ def compared(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) 
 def _pairs(best: Sequence[MemoryItem]) -> list[Pair]:
     places = [at for at, m in enumerate(best) if m.kind in _KINDS and m.status in _STATUSES]
     at = {place: _said_at(best[place]) for place in places}
-    of_people = {place: may_answer(best[place].speaker) for place in places}
+    by_person = _by_person(best)
     return [
         (i, j) if at[i] < at[j] else (j, i)
         for i, j in combinations(places, 2)
-        if _may_be_about_one_thing(best[i], best[j], of_people=of_people[i] and of_people[j])
+        if _may_be_about_one_thing(best[i], best[j], of_people=by_person[i] and by_person[j])
     ]
 
 
@@ -335,8 +335,8 @@ def _may_be_about_one_thing(one: MemoryItem, other: MemoryItem, *, of_people: bo
     return one.session != other.session  # within one it repeats what was just said
 
 
-def _are_of_people(best: Sequence[MemoryItem], i: int, j: int) -> bool:
-    return may_answer(best[i].speaker) and may_answer(best[j].speaker)
+def _by_person(best: Sequence[MemoryItem]) -> list[bool]:
+    return [may_answer(memory.speaker) for memory in best]
 
 
 def _names_one(question: str, best: Sequence[MemoryItem], pair: Pair) -> bool:
