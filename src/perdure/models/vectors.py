@@ -250,13 +250,15 @@ class CheckedEmbedder:
         listed = list(texts)
         rows = _rows_of(lambda: self._given.embed(list(listed), purpose=purpose), self._source)
         _check_count(rows, len(listed), self._source)
-        return [self._vector(row) for row in rows]
+        dimensions = self.space.dimensions if rows else 0  # it may be known only now
+        return [self._vector(row, dimensions) for row in rows]
 
-    def _vector(self, row: Any) -> Vector:
-        dimensions = self.space.dimensions
+    def _vector(self, row: Any, dimensions: int) -> Vector:
         if not isinstance(row, bytes):
             return to_vector(row, dimensions, source=self._source)
         if len(row) != 4 * dimensions:
             _refuse(f"it has {len(row)} bytes, expected {4 * dimensions}.", self._source)
-        _largest(struct.unpack(f"<{dimensions}f", row), dimensions, self._source)
+        values = struct.unpack(f"<{dimensions}f", row)
+        if not 0.0 < math.hypot(*values) < math.inf:  # one look for what is looked for value by value to tell it
+            _largest(values, dimensions, self._source)
         return row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from operator import itemgetter
 from typing import Final
 
 from perdure.operations.ports import Context
@@ -16,6 +17,7 @@ from perdure.rules.insertion import NEAREST, PreparedDraft, earlier_in_batch, in
 
 _MOST_NEIGHBOURS: Final = 200  # looked at for uniqueness: the five nearest that stay are among them unless hundreds go
 _WIDER: Final = 25  # looked at where some of the five nearest are due to be hidden
+_cosine: Final = itemgetter(1)
 
 
 def make_vectors(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
@@ -77,7 +79,7 @@ def prepare(
     result = []
     for draft, identity, vector, earlier in zip(drafts, names, found, inside, strict=True):
         before, hidden = next(stored) if vector is not None else ([], 0)
-        nearest = sorted([*before, *earlier], key=lambda pair: -pair[1])
+        nearest = sorted([*before, *earlier], key=_cosine, reverse=True) if earlier else before
         result.append(PreparedDraft(identity, draft, vector, tuple(nearest[:NEAREST]), hidden))
     return result
 
@@ -112,7 +114,7 @@ def _stored_neighbours(
     for every in found:
         stay = [(i, cosine) for i, cosine, _ in every if i not in left and i not in gone][:NEAREST]
         least = stay[-1][1] if stay else -1.0
-        result.append((stay, sum(i in left and cosine >= least for i, cosine, _ in every)))
+        result.append((stay, sum(i in left and cosine >= least for i, cosine, _ in every) if left else 0))
     return result
 
 

@@ -312,7 +312,8 @@ def _find_known(
     else:
         ids = ctx.store.ids_of_texts(namespace, [d.text for d in worded.values()]) if worded else []
     same = _by_words(ctx.store.get(namespace, ids), besides) if ids else {}
-    return by_key, {i: same[_words(d)] for i, d in worded.items() if _words(d) in same}, near
+    found = {i: same.get(_words(d)) for i, d in worded.items()} if same else {}
+    return by_key, {i: identity for i, identity in found.items() if identity is not None}, near
 
 
 def _duplicates(drafts: Sequence[Draft], existing: Mapping[int, str]) -> dict[int, int]:

@@ -124,8 +124,8 @@ class Pool:
 
     def __post_init__(self) -> None:
         """Look once for what ranking asks for several times."""
-        found = (cosine for cosine in self.columns.cosines if cosine is not None)
-        object.__setattr__(self, "best_cosine", max(found, default=None) if self.vectors else None)
+        found = [cosine for cosine in self.columns.cosines if cosine is not None] if self.vectors else []
+        object.__setattr__(self, "best_cosine", max(found, default=None))
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:

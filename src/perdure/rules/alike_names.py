@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from perdure.rules.language.words import CALENDAR, QUESTION_WORDS, STOP_WORDS, names_in, word_set
@@ -26,6 +27,7 @@ _NO_NAMES: Final = STOP_WORDS | CALENDAR | QUESTION_WORDS | _TITLES
 Name = tuple[str, ...]  # the words of a name in their order, lower case
 
 
+@lru_cache(maxsize=1024)  # the hits of some answers: each is asked several times
 def names_of(text: str) -> tuple[Name, ...]:
     """Return the names in a text, in their order: capitalised words side by side, without titles.
 

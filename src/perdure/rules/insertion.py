@@ -15,6 +15,7 @@ from perdure.formulas.curve import FEW, NEVER, Array
 from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import uniqueness
 from perdure.records.instant import Instant
+from perdure.records.maker import maker_of
 from perdure.records.memory import Content, Draft, Kind, Record, Scope, State, Status, Tier
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
@@ -31,6 +32,9 @@ _PRODUCT: Final = 1 << 18  # multiplications that OpenBLAS does not share out am
 _read_state: Final = attrgetter(*State.__slots__)
 _read_content: Final = attrgetter(*Content.__slots__)
 _read_draft: Final = attrgetter(*(name for name in Content.__slots__ if name != "shown"))  # which comes last
+_content, _record = maker_of(Content), maker_of(Record)
+_NEW: Final = State(Kind.NOTE, Scope.LONG_TERM, Tier.WARM, Status.ACTIVE, False, 0.0, 0.0, 1.0, 0, 0, 0)  # noqa: FBT003
+"""What a new memory's state is copied from; a frozen class with so many fields is slow to make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +100,10 @@ def first_confidence(kind: Kind, policy: Policy) -> float:
 def initial_states(drafts: Sequence[PreparedDraft], policy: Policy, now: Instant) -> list[State]:
     """Return the states in which new memories start."""
     states = [
-        State(
+        with_values(
+            _NEW,
             kind=n.draft.kind,
             scope=n.draft.scope,
-            tier=Tier.WARM,
-            status=Status.ACTIVE,
             pinned=n.draft.pinned,
             sort=n.draft.sort,
             importance=n.draft.importance,
@@ -179,8 +182,7 @@ def with_due(states: Sequence[State], policy: Policy) -> list[State]:
 
 def new_record(prepared: PreparedDraft, state: State, namespace: str, op: str) -> Record:
     """Return a draft as the store will hold it."""
-    content = Content(*_read_draft(prepared.draft))
-    return Record(namespace, prepared.id, state, content, op)
+    return _record(namespace, prepared.id, state, _content(*_read_draft(prepared.draft), None), op, ())
 
 
 def insertions(records: Sequence[Record], drafts: Sequence[PreparedDraft], policy: Policy, space: str) -> list[Change]:

@@ -92,11 +92,11 @@ def newest_first(
     keeps the order.
     """
     best = [hit.memory for hit in hits[: bounds.compared]]
-    contents = [statements(memory.content) for memory in best]
+    contents, by_person = [statements(memory.content) for memory in best], _by_person(best)
     pairs = [
         (i, j)
         for i, j in _of_one_name(question, best, _pairs(best))
-        if max(i, j) < bounds.among or (_are_of_people(best, i, j) and say_otherwise(contents[i], contents[j]))
+        if max(i, j) < bounds.among or (by_person[i] and by_person[j] and say_otherwise(contents[i], contents[j]))
     ]
     signals = _signals(hits[: bounds.compared], pairs, contents, question, vectors)
     order = pair_chances(ORDER, signals)
@@ -112,7 +112,7 @@ def newest_first(
     differing = {  # replies of assistants are not marked: nothing was measured on them
         pair
         for pair, row, chance in zip(pairs, signals, difference.tolist(), strict=True)
-        if chance >= bounds.differs and may_differ(row) and _are_of_people(best, *pair)
+        if chance >= bounds.differs and may_differ(row) and all(by_person[at] for at in pair)
     }
     return arrange_hits(hits, question, newer, differing)
 
@@ -121,9 +121,11 @@ def _of_one_name(question: str, best: Sequence[MemoryItem], pairs: Sequence[Pair
     """Return the pairs without those of which one is about somebody else whose name is alike."""
     texts = [memory.content for memory in best]
     asked = mistakable_names(question, texts)
+    opening = [opening_name(text) for text in texts]
+    if not asked and sum(map(bool, opening)) < 2:  # noqa: PLR2004  # no two to be told apart
+        return list(pairs)
     other = [names_another(text, asked) for text in texts]
     named = [names_asked(text, asked) for text in texts]
-    opening = [opening_name(text) for text in texts]
     return [
         (i, j)
         for i, j in pairs
@@ -135,6 +137,8 @@ def named_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     """Return the same hits; those about somebody else whose name is alike stand behind those about whom is asked."""
     texts = [hit.memory.content for hit in hits]
     asked = mistakable_names(question, texts)
+    if not asked:
+        return list(hits)
     named = [at for at, text in enumerate(texts) if names_asked(text, asked)]
     other = [at for at, text in enumerate(texts) if named and at < named[-1] and names_another(text, asked)]
     before = [at for at in range(named[-1] + 1 if named else 0) if at not in other]
@@ -192,8 +196,11 @@ def compared(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) 
 def _pairs(best: Sequence[MemoryItem]) -> list[Pair]:
     places = [at for at, m in enumerate(best) if m.kind in _KINDS and m.status in _STATUSES]
     at = {place: _said_at(best[place]) for place in places}
+    by_person = _by_person(best)
     return [
-        (i, j) if at[i] < at[j] else (j, i) for i, j in combinations(places, 2) if _may_be_about_one_thing(best, i, j)
+        (i, j) if at[i] < at[j] else (j, i)
+        for i, j in combinations(places, 2)
+        if _may_be_about_one_thing(best[i], best[j], of_people=by_person[i] and by_person[j])
     ]
 
 
@@ -227,11 +234,13 @@ def believed_first(hits: Sequence[Hit], settled: Mapping[str, Collection[str]]) 
     ``settled`` has hit -> those that it is not newer than: it has been decided which one holds.
     """
     order = list(hits)
+    if not settled:
+        return order
     for hit in hits:
         behind = [h for h in order if hit.memory.id in h.newer and h.memory.id in settled.get(hit.memory.id, ())]
         at = order.index(hit)
         order.insert(max([at, *map(order.index, behind)]), order.pop(at))
-    return [_without_settled(hit, settled) for hit in order] if settled else order
+    return [_without_settled(hit, settled) for hit in order]
 
 
 def _without_settled(hit: Hit, settled: Mapping[str, Collection[str]]) -> Hit:
@@ -247,6 +256,8 @@ def facts_first(hits: Sequence[Hit]) -> list[Hit]:
     Who reads only the first hit reads what is believed.
     """
     facts = {hit.memory.id: hit for hit in hits if hit.memory.kind is Kind.FACT}
+    if not any(hit.updated_by in facts for hit in hits):
+        return list(hits)
     order: list[Hit] = []
     for hit in hits:
         ahead = facts.get(hit.updated_by or "")
@@ -261,7 +272,7 @@ def latest_of_conflicts_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     day, keeps the order.
     """
     order = list(hits)
-    if keeps_order(question, hits):
+    if not any(hit.contested_with for hit in hits) or keeps_order(question, hits):
         return order
     for hit in sorted(hits, key=lambda h: _said_at(h.memory), reverse=True):
         at = order.index(hit)
@@ -314,18 +325,18 @@ def _text_content(text: str) -> _TextContent:
     return _TextContent(frozenset(_NUMBER.findall(text)), frozenset(content_words(text)))
 
 
-def _may_be_about_one_thing(best: Sequence[MemoryItem], i: int, j: int) -> bool:
+def _may_be_about_one_thing(one: MemoryItem, other: MemoryItem, *, of_people: bool) -> bool:
     """Return whether two hits are compared: of one person, or a reply of an assistant and what another session says.
 
     A note names no speaker, and may say what anybody said.
     """
-    if _are_of_people(best, i, j):
-        return best[i].speaker == best[j].speaker or None in (best[i].speaker, best[j].speaker)
-    return best[i].session != best[j].session  # within one it repeats what was just said
+    if of_people:
+        return one.speaker == other.speaker or None in (one.speaker, other.speaker)
+    return one.session != other.session  # within one it repeats what was just said
 
 
-def _are_of_people(best: Sequence[MemoryItem], i: int, j: int) -> bool:
-    return may_answer(best[i].speaker) and may_answer(best[j].speaker)
+def _by_person(best: Sequence[MemoryItem]) -> list[bool]:
+    return [may_answer(memory.speaker) for memory in best]
 
 
 def _names_one(question: str, best: Sequence[MemoryItem], pair: Pair) -> bool:

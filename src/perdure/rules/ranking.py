@@ -194,9 +194,9 @@ class _Speakers:
     """Who said each candidate, as numbers."""
 
     def __init__(self, columns: CandidateColumns) -> None:
-        numbers: dict[str | None, int] = {}
-        self._of = np.array([numbers.setdefault(name, len(numbers)) for name in columns.speakers])
-        self._names = list(numbers)
+        self._names = list(dict.fromkeys(columns.speakers))
+        numbers = {name: number for number, name in enumerate(self._names)}
+        self._of = np.array([*map(numbers.__getitem__, columns.speakers)])
 
     def passing(self, test: Callable[[str | None], bool]) -> Bools:
         """Return whose speaker passes a test."""

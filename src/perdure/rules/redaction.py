@@ -122,6 +122,8 @@ def redact_with(text: str, secrets: Mapping[str, str], policy: Policy) -> tuple[
 
 def redact_data(value: Any, *, personal: bool = True) -> tuple[Any, tuple[str, ...]]:
     """Return JSON data with the secrets in its texts replaced, keys of mappings too, and what each of them was."""
+    if not value:  # as most labels are
+        return value, ()
     if isinstance(value, str):
         return redact(value, personal=personal)
     if isinstance(value, Mapping):

@@ -302,9 +302,10 @@ def find_shapes(text: str, lower: str) -> Iterator[Found]:
     """Yield keys and tokens known by their shape; ``lower`` is the text in lower case, character by character."""
     if "PRIVATE KEY" in text:
         yield from ((*m.span(), "private key") for m in KEY_BLOCK.finditer(text))
-    for name, start, rest in _STARTING.among(lower) if _LONG_RUN.search(text) is not None else ():
-        yield from _find_start(text, name, start, rest)
-    yield from ((*m.span(), "api key") for m in _PREFIXED.finditer(text) if _has_chance(m[0]))
+    if _LONG_RUN.search(text) is not None:
+        for name, start, rest in _STARTING.among(lower):
+            yield from _find_start(text, name, start, rest)
+        yield from ((*m.span(), "api key") for m in _PREFIXED.finditer(text) if _has_chance(m[0]))
     for name, clues, back, on, shape, is_one in _AROUND.among(lower):
         for begin, stop in _windows(lower, clues, back, on):
             for match in shape.finditer(text, begin, stop):

@@ -77,7 +77,8 @@ def speaker_of(role: str, speaker: Any, name: Any) -> Any:
 def takes_over(text: str) -> bool:
     """Whether a text tells its reader to ignore what it was told before. Linear in its length."""
     visible = remove_invisible(text)
-    if visible.isascii() and not any(stem in visible.lower() for stem in _STEMS):
+    lower = visible.lower()
+    if visible.isascii() and not any(stem in lower for stem in _STEMS):
         return False
     return _TAKEN_OVER.search(visible) is not None
 

@@ -71,10 +71,10 @@ class SqlDocuments:
             after = rows[-1][1:3]
 
     def find(self, namespace: str, shelf: Shelf, ids: Sequence[str]) -> list[Document]:
-        return self._on_shelf(namespace, shelf, "documents_of", ids=list(ids))
+        return self._on_shelf(namespace, shelf, "documents_of", ids=list(ids)) if ids else []
 
     def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
-        return self._on_shelf(namespace, shelf, "documents_named", names=list(names))
+        return self._on_shelf(namespace, shelf, "documents_named", names=list(names)) if names else []
 
     @contextmanager
     def naming_damage(self, plan: Plan) -> Iterator[None]:

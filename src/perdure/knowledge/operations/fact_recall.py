@@ -183,7 +183,10 @@ def _mark_over(
         whole |= outdated_notes(ctx, namespace, [note for note in notes if note.id not in over])
     partly = {i: f.replaced_by for i in messages if i in over for f in over[i].facts if f.replaced_by in facts}
     since, said = {**partly, **whole}, {i: o.facts for i, o in over.items()}
-    marked = [replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) for h in hits]
+    marked = [
+        replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) if over or whole else h
+        for h in hits
+    ]
     ordered = facts_first(believed_first(marked, settled_between(over, whole, [h.memory.id for h in hits])))
     says_more = partly.keys() - whole.keys() - {i for i in partly if over[i].is_told}
     hits = [replace(h, updated_by=None) if h.memory.id in says_more else h for h in ordered]
@@ -249,9 +252,10 @@ def _mark_fact(
     """Return a fact that was found with what is known of it; a person is asked about its whole text."""
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     is_asked = memory.aging and not (fact is not None and fact.asked_not)
-    asked = replace(memory, content=whole)
-    trust = stored_trust(memory.metadata) if word is None else word
-    question = confirmation_question(asked, validated_at(memory.state), trust) if is_asked else hit.question
+    question = hit.question
+    if is_asked:
+        trust = stored_trust(memory.metadata) if word is None else word
+        question = confirmation_question(replace(memory, content=whole), validated_at(memory.state), trust)
     answers = answers_to(is_fact=fact is not None, is_contested=bool(hit.contested_with)) if question else ()
     return replace(hit, memory=memory, question=question, answers=answers)
 

@@ -27,10 +27,13 @@ def absent_names(question: str, unknown: Collection[str], found: Sequence[str]) 
     names and numbers, in lower case, that no memory has as they are written.
     """
     topic = _TIME.sub(" ", without_days(question))
+    grouped = {m[0]: _plain(m[0]) for m in _GROUPED.finditer(topic)}
+    versions = [v for v in _VERSION.findall(topic) if v not in grouped]
+    if not (unknown or grouped or versions):
+        return [], []
     texts = [_plain(text) for text in found]
     known = {word for text in texts for word in _WORDS.findall(text.casefold())}
-    grouped = {m[0]: _plain(m[0]) for m in _GROUPED.finditer(topic)}
-    versions = [v for v in _VERSION.findall(topic) if v not in grouped and not any(v in text for text in texts)]
+    versions = [v for v in versions if not any(v in text for text in texts)]
     numbers = [*(shown for shown, plain in grouped.items() if plain not in known), *versions]
     if not unknown or question.isupper():  # all capitals show no names
         return [], numbers

@@ -48,8 +48,11 @@ def days_asked_for(question: str, asked_at: Instant) -> Sequence[Period]:
     Two of them are the ends of a range where the question says so ("between 3 and 8 March", "vom 3. bis 8. März").
     Relative days are counted from ``asked_at``, in UTC.
     """
-    periods, rest = periods_in(question, asked_at), without_days(question).lower()
-    if not periods or _DIGIT.search(rest) or not {*_WORDS.findall(rest)} <= STOP_WORDS | _OF_NO_TOPIC:
+    periods = periods_in(question, asked_at)
+    if not periods:
+        return ()
+    rest = without_days(question).lower()
+    if _DIGIT.search(rest) or not {*_WORDS.findall(rest)} <= STOP_WORDS | _OF_NO_TOPIC:
         return ()
     if not _RANGE.search(question):
         return () if _OPEN.search(question) else periods

@@ -120,7 +120,7 @@ def periods_in(question: str, asked_at: Instant) -> list[Period]:
 
 def without_days(question: str) -> str:
     """Return a question without the days, months and years that it names."""
-    return _DATES.sub(" ", question)
+    return _DATES.sub(" ", question) if _may_name_days(question) else question
 
 
 def _may_name_days(question: str) -> bool:

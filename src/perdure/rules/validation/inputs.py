@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, text_of, to_instant
-from perdure.records.memory import Draft, Kind, Scope, Trust
+from perdure.records.maker import maker_of
+from perdure.records.memory import Draft, Kind, Scope, Sort, Trust
 from perdure.records.outcome import GivenClaim
 from perdure.records.policy import Policy
 from perdure.rules.insertion import first_confidence
@@ -33,6 +34,7 @@ ARGUMENTS: Final = frozenset(
     | {"source", "speaker", "session", "task", "at"}
 )
 """Keys of an item to remember."""
+_draft: Final = maker_of(Draft)
 
 
 def checked_tags(tags: Any, policy: Policy) -> tuple[str, ...]:
@@ -103,7 +105,7 @@ def check_draft(
     _check_pinned(pinned)
     chosen = checked_choice(kind, Kind, "kind")
     lived = _scope(session, task) if scope is None else checked_choice(scope, Scope, "scope")
-    unredacted = Draft(
+    unredacted = _draft(
         text=text,
         kind=chosen,
         scope=lived,
@@ -120,6 +122,8 @@ def check_draft(
         pinned=pinned,
         key=optional_text(idempotency_key, "idempotency_key"),
         message=message,
+        redacted=(),
+        sort=Sort.ATTRIBUTE,
         worth="a note" if importance is None else "given",
     )
     return redact_draft(unredacted, policy)

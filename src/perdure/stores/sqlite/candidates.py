@@ -151,7 +151,7 @@ class SqliteSearch(Search):
 
     def size(self) -> int:
         """Return how many memories of the namespace are searched, those of the file where there are no vectors."""
-        return len(self.index) if self.index is not None and len(self.index) else self.vocabulary.total
+        return (0 if self.index is None else len(self.index)) or self.vocabulary.total
 
     def by_words(self, terms: Sequence[Term], filters: Filters) -> tuple[dict[int, float], dict[int, Narrow]]:
         """Return row -> BM25 score of the best matches, and the narrow columns of those that pass the filters.

@@ -181,19 +181,20 @@ class SearchIndex:
 
     def positions(self, rows: Positions) -> Positions:
         """Return the positions of some rows; -1 where a row has no vector."""
-        if not len(self):
+        known = self._rows
+        if not len(known):
             return np.full(len(rows), -1, np.int64)
-        first, last = int(self._rows[0]), int(self._rows[-1])
-        if self._ascending and last - first + 1 == len(self):  # without a gap, as in a file of one namespace
+        first, last = int(known[0]), int(known[-1])
+        if self._ascending and last - first + 1 == len(known):  # without a gap, as in a file of one namespace
             found = rows - first
-            found[(found < 0) | (found >= len(self))] = -1
+            found[(found < 0) | (found >= len(known))] = -1
             return found
         if not self._ascending and self._sorter is None:
-            self._sorter = np.argsort(self._rows, kind="stable")
-        at = np.searchsorted(self._rows, rows, sorter=self._sorter)
-        at = np.minimum(at, len(self._rows) - 1)
+            self._sorter = np.argsort(known, kind="stable")
+        at = np.searchsorted(known, rows, sorter=self._sorter)
+        at = np.minimum(at, len(known) - 1)
         found = at if self._sorter is None else self._sorter[at]
-        return np.where(self._rows[found] == rows, found, -1)
+        return np.where(known[found] == rows, found, -1)
 
     def look_back(self, connection: apsw.Connection) -> None:
         """Read when each memory was stored: what questions about another time are filtered by; once for each row."""

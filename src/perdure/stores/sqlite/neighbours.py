@@ -40,12 +40,12 @@ def _best(
     cosine = np.where(slots >= 0, resident.similarities_of_each(queries, slots, counts), np.float32(-1.0))
     query_of = np.repeat(np.arange(len(queries)), counts)
     kept_of, best_rows, values = _largest_cosines(query_of, cosine, index.rows(positions), limit)
-    columns = resident.narrow(session, dict.fromkeys(best_rows))
-    due = dict(session.rows("due_at", rows=list(columns)))
+    read = {row: (identity, due) for row, identity, due in session.rows("due_at", rows=[*dict.fromkeys(best_rows)])}
     found: list[Neighbours] = [[] for _ in queries]
     for query, row, value in zip(kept_of, best_rows, values, strict=True):
         if len(found[query]) < limit:
-            found[query].append((columns[row][1], value, due.get(row)))
+            identity, due = read[row]
+            found[query].append((identity, value, due))
     return found
 
 

@@ -328,8 +328,8 @@ WHERE m.namespace = :namespace AND m.row IN (SELECT value FROM json_each(:rows))
 
 -- name: due_at
 -- kind: routed
-SELECT row, due_ms FROM memory NOT INDEXED
-WHERE namespace = :namespace AND row IN (SELECT value FROM json_each(:rows)) AND held = false;
+SELECT row, id, CASE WHEN held THEN NULL ELSE due_ms END FROM memory NOT INDEXED
+WHERE namespace = :namespace AND row IN (SELECT value FROM json_each(:rows));
 
 -- name: beside
 -- kind: routed
