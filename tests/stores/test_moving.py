@@ -45,7 +45,10 @@ EDGE = {"kind": "about", "role": "", "weight": 1.0}
 POLICY = {**WORDS_ONLY, "preset": "tiered"}
 ONE_WAY = pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=weekly)], indirect=True)
 """For a test whose way back others of this file go."""
-WAYS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres")]
+WAYS = [
+    *(("sqlite", "postgres"), ("postgres", "sqlite")),
+    *(pytest.param(kind, kind, marks=weekly) for kind in ("sqlite", "postgres")),
+]
 
 
 @pytest.fixture
