@@ -694,6 +694,7 @@ def test_twenty_thousand_memories_need_no_more_memory_than_five_thousand(tmp_pat
     assert int(finished(python(STREAM, tmp_path))) < 15
 
 
+@weekly
 @ONE_WAY
 def test_large_texts_are_moved_a_few_at_a_time(at, kind, other):
     source, target = at(kind)(), at(other)()
