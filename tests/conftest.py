@@ -184,7 +184,8 @@ ON_TWO_SERVERS = {"test_isolation.py", "test_maintaining.py", "test_tenants.py"}
 ON_A_SERVER = budget(0, 10_000)
 """How many tests of operations, and laws of stores, call a verb on a server.
 
-In `make test` the tour of `golden/` calls each verb on one, whose answers are those of a file, and `stores/test_fence.py`.
+In `make test` the tour of `golden/` calls each verb on one, where it answers as on a file, and so does
+`stores/test_fence.py`.
 """
 
 ENV = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1])}
