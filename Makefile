@@ -9,6 +9,9 @@ WORKERS ?= 3
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --find-links build/embedder \
 	--no-emit-package perdure-embedder --no-emit-find-links --no-emit-index-url --no-header --no-annotate --quiet
 
+# Where bytecode is not written, each process of the tests compiles what the others have compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo install test quick weekly coverage fast core check wheel lowest bench nightly mutants train supersession calibrate lock clean
 
 # The product with its extras, which the README's commands need, and nothing that develops it. Bytecode is made when it is first needed.

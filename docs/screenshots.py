@@ -63,12 +63,16 @@ class Picture:
 
 
 @contextmanager
-def demonstration() -> Iterator[perdure.Memory]:
-    """Open the demonstration's store, made again, two months after its end."""
+def demonstration(told: Path | None = None) -> Iterator[perdure.Memory]:
+    """Open the demonstration's store, made again or copied from one that was just made, two months after its end."""
     with tempfile.TemporaryDirectory() as folder:
-        story.run(Path(folder), console=Console(file=StringIO()))
+        store = Path(folder) / "northwall.db"
+        if told is None:
+            story.run(Path(folder), console=Console(file=StringIO()))
+        else:
+            shutil.copy(told, store)
         clock = SimulatedClock(sessions()[-1].ended + LATER)
-        with perdure.open(Path(folder) / "northwall.db", policy={}, clock=clock) as memory:
+        with perdure.open(store, policy={}, clock=clock) as memory:
             yield memory
 
 

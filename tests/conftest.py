@@ -90,7 +90,7 @@ weekly = pytest.mark.skipif(not LONG_RUN, reason="make weekly runs it")
 
 ANYWHERE = settings.get_profile("default")  # where CI is set, the library would draw the same cases each time
 # No deadline: a busy machine is no fault.
-settings.register_profile("untimed", ANYWHERE, deadline=None, max_examples=budget(50, 400))
+settings.register_profile("untimed", ANYWHERE, deadline=None, max_examples=budget(25, 400))
 settings.register_profile("brief", ANYWHERE, deadline=None, max_examples=10)  # make fast
 settings.load_profile("untimed")
 
@@ -102,12 +102,24 @@ STORES = [
 """A file, a server, and two servers that hold each namespace on one of them."""
 
 on_two_servers_too = pytest.mark.parametrize("store", STORES, indirect=True)
-"""For a test of what could depend on where a namespace lies. Between them they run the statements on two servers."""
+"""For a test of what could depend on where a namespace lies. Between them they run the statements on two servers.
+
+In `make test` those of the files of ``ON_TWO_SERVERS`` do; the others run on two servers weekly.
+"""
 
 weekly_on_a_server = pytest.mark.parametrize(
     "store", [STORES[0], pytest.param(*STORES[1].values, marks=[*STORES[1].marks, weekly])], indirect=True
 )
 """For a test that costs seconds on a server, where quicker tests run the same statements."""
+
+
+def seeds(many):
+    """Run a test with each seed on a file, and with the first one on a server; weekly with all on both."""
+    served = [pytest.param("postgres", seed, marks=STORES[1].marks) for seed in list(many)[: budget(1, None)]]
+    return pytest.mark.parametrize(
+        ("store", "seed"), [*(("sqlite", seed) for seed in many), *served], indirect=["store"]
+    )
+
 
 in_processes = weekly_on_a_server
 """For a test whose children open the store themselves: they know of no second server."""
@@ -166,8 +178,15 @@ EVERY_CASE = {
 }
 """Files whose cases are found by walking what exists: a new verb, key, statement or option is a new case."""
 
-ON_A_SERVER = budget(1, 10_000)
-"""How many tests of operations call a verb on a server."""
+ON_TWO_SERVERS = {"test_isolation.py", "test_maintaining.py", "test_tenants.py"}
+"""Files whose tests run on two servers in `make test`, too; `test_two_servers.py` has servers of its own."""
+
+ON_A_SERVER = budget(0, 10_000)
+"""How many tests of operations, and laws of stores, call a verb on a server.
+
+In `make test` the tour of `golden/` calls each verb on one, where it answers as on a file, and so does
+`stores/test_fence.py`.
+"""
 
 ENV = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1])}
 
@@ -389,12 +408,14 @@ def _left_out(items):
         most = CASES_ON_A_SERVER if store in {"postgres", "spread"} else CASES
         last = len(several) - 1
         kept = {round(n * last / max(most - 1, 1)) for n in range(most)}
+        if store == "spread" and several[0].path.name not in ON_TWO_SERVERS and not LONG_RUN:
+            kept = set()
         left += [item for n, item in enumerate(several) if n not in kept]
     return left
 
 
 def _left_out_on_a_server(items):
-    """Return the tests of operations on a server that are not the first to call some verb.
+    """Return the tests of operations, and the laws of stores, on a server that are not the first to call some verb.
 
     Below a verb the two stores differ in their statements alone, which the tests of stores and the laws run on both.
     A test that names its stores by a mark runs on all of them.
@@ -412,7 +433,7 @@ def _left_out_on_a_server(items):
 def _thinned(item):
     asked = getattr(item, "callspec", None)
     return (
-        item.path.parent.name == "operations"
+        (item.path.parent.name == "operations" or item.path.parts[-2:] == ("laws", "test_stores.py"))
         and asked is not None
         and asked.params.get("store") == "postgres"
         and not any("store" in mark.args[0] for mark in item.iter_markers("parametrize"))

@@ -106,6 +106,7 @@ def test_make_bench_runs_those_of_the_service_and_of_the_page():
     assert "benchmarks/run.py" in (BENCHMARKS.parent / "Makefile").read_text("utf-8")
 
 
+@weekly
 def test_a_page_that_is_larger_than_asked_is_missed(tmp_path):
     done = child("-c", PAGES, "--rows", "60", TMPDIR=str(tmp_path))
     assert done.returncode == 0, done.stderr

@@ -112,7 +112,8 @@ def test_commands_in_the_documents_have_only_options_that_exist(name, words):
 def named_commands():
     """The commands that texts of the source name in backticks, but not those that only say which file is meant."""
     for path in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        source = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(source)) if "`perdure " in source else ():
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]
             texts = [
                 getattr(part, "value", "") for part in parts if isinstance(part, ast.Constant | ast.FormattedValue)

@@ -161,6 +161,7 @@ def test_an_ingest_needs_bounded_memory(bounded, folder, name):
     assert (code, json.loads(said)["error"]) == (1, "InvalidInput"), said
 
 
+@weekly
 def test_an_ingest_looks_at_few_long_lines_before_it_reads_on(bounded, folder):
     line = json.dumps(["x" * 15 * MEBI]).encode() + b"\n"
     with (folder / "long.jsonl").open("wb") as out:

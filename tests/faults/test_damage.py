@@ -25,7 +25,7 @@ def original(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", budget([1], [1, 2, 3]))
 def test_damage_is_found_where_it_matters_and_crashes_no_door(original, tmp_path, seed):
-    seen = list(damage.damages(original, tmp_path, budget(24, 48), seed))
+    seen = list(damage.damages(original, tmp_path, budget(12, 48), seed))
     assert {s.kind for s in seen} == set(damage.KINDS)
     assert any(s.harmful for s in seen)
     assert [s for s in seen if s.crash] == []

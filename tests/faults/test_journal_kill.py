@@ -15,7 +15,7 @@ from forks import Mother
 from perdure.compose import store_at
 from starts import forked_python
 
-ROUNDS = budget(3, 15)
+ROUNDS = budget(2, 15)
 DAYS = 100
 
 WORKER = f"""

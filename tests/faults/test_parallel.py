@@ -7,12 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import LONG_RUN, budget
+from conftest import LONG_RUN, budget, weekly
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "parallel.py"
 FAIR = 0.8  # least of most, among writers
 
 
+@weekly
 def test_processes_and_threads_on_one_file_lose_nothing():
     counts = {"--processes": budget(2, 4), "--threads": budget(4, 8), "--seconds": budget(5, 600)}
     given = [str(part) for pair in counts.items() for part in pair]

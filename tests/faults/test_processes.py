@@ -235,6 +235,9 @@ def test_a_conflict_with_another_process_is_tried_again(opening, path):
     assert memory.get(kept.id, include_archived=True).status == before
 
 
+TURNS = budget(10, 20)
+
+
 def test_forked_children_do_no_harm(path):
     code = f"""
 import os, sys
@@ -277,7 +280,7 @@ def test_eight_threads_on_one_memory(opening, path):
 
     def work(n):
         try:
-            for i in range(20):
+            for i in range(TURNS):
                 own = memory.remember(f"zebra thread {n} number {i}", session=f"t{n}").id
                 ids.append(own)
                 hits.append(len(memory.recall(f"zebra {n} {i}", limit=3, inside=f"t{n}").hits))
@@ -297,14 +300,14 @@ def test_eight_threads_on_one_memory(opening, path):
     for thread in threads:
         thread.join()
     assert failures == []
-    assert len(set(ids)) == 160
+    assert len(set(ids)) == 8 * TURNS
     assert len(memory.list(limit=1000)) == 50
     found = [memory.get(i) for i in (*ids, *(m.id for m in memory.list(limit=1000)))]
-    assert len(found) == 210
+    assert len(found) == 8 * TURNS + 50
     assert sum(m.access_count for m in found) == sum(hits)
     with store_at(path) as store:
         turns = sorted((r.content.session, r.content.turn) for r in store.get("default", ids))
-    assert turns == [(f"t{n}", t) for n in range(8) for t in range(20)]
+    assert turns == [(f"t{n}", t) for n in range(8) for t in range(TURNS)]
     assert memory.check() == []
 
 

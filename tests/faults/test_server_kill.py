@@ -8,7 +8,7 @@ import time
 from collections import Counter
 
 import perdure.operations.documents as paging
-from conftest import Clock, opened
+from conftest import Clock, opened, weekly
 from faults.server_faults import everything, operations, own_server
 
 BACK_WITHIN = 10.0
@@ -110,6 +110,7 @@ def test_kills_in_the_middle_of_writes_cost_and_double_nothing(record_property):
         memory.close()
 
 
+@weekly
 def test_a_kill_in_the_middle_of_a_sweep_moves_and_counts_everything_once(monkeypatch, record_property):
     monkeypatch.setattr(paging, "PAGE", 50)
     clock = Clock()

@@ -13,7 +13,7 @@ from forks import Mother
 from perdure.compose import store_at
 from perdure.records.memory import State
 
-DAYS, KILLS = budget(40, 365), budget(6, 40)
+DAYS, KILLS = budget(24, 365), budget(4, 40)
 BUDGET = 400  # tokens
 POLICY = {
     "preset": "tiered",

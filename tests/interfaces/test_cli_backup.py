@@ -13,7 +13,7 @@ from contextlib import suppress
 import pytest
 from typer.testing import CliRunner
 
-from conftest import ENV, opened, tables
+from conftest import ENV, budget, opened, tables
 from perdure.interfaces.cli import app as cli
 from starts import forked_python
 
@@ -93,7 +93,7 @@ def test_a_killed_backup_leaves_no_file_of_that_name(folder):
         memory.remember_many([f"a long text, number {i}, {'word ' * 800}" for i in range(1000)])
     line, environment = command("backup", "safe.db")
     killed, step = 0, 0.06
-    for delay in range(6):
+    for delay in range(budget(4, 6)):
         child = subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         # Killed at different moments, from the first byte of the copy on.
         while child.poll() is None and not begun(folder):

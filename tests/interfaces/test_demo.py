@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 import perdure
 from conftest import weekly
+from interfaces import demonstration
 from interfaces.pages.browsing import words as words_of
 from perdure.interfaces.demo.history import questions, sessions
 from perdure.interfaces.hooks import background
@@ -23,11 +24,8 @@ from perdure.models.local import LocalEmbedder
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "perdure", "demo", "--out", str(folder / "out")]  # as the README says
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return folder / "out", done.stdout
+    out, _, text = demonstration.told(tmp_path_factory)
+    return out, text
 
 
 def test_the_story_is_told_in_six_steps(told):

@@ -8,9 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-import pytest
-
-from conftest import WORDS_ONLY, Clock, budget, opened, servers
+from conftest import WORDS_ONLY, Clock, budget, opened, seeds, servers
 from perdure.compose import store_at
 from perdure.operations.transfer import export_lines
 from perdure.records.errors import InvalidInput, PerdureError
@@ -133,7 +131,7 @@ def facts_of(memory):
     return found
 
 
-@pytest.mark.parametrize("seed", budget((10, 25, 35, 74, 98, 107, 124), range(150)))
+@seeds(budget((10, 25, 35, 74, 98, 107, 124), range(150)))
 def test_names_that_only_erased_memories_said_are_gone_and_the_rest_goes_on(store, elsewhere, tmp_path, seed):
     chance, clock, path = Random(seed), Clock(), elsewhere()  # noqa: S311  # repeatable on purpose
     policy = {**WORDS_ONLY, "knowledge": {"learn": "rules"}, "upkeep": {"backup_folder": str(tmp_path / "kept")}}

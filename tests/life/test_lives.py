@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from conftest import HashEmbedder, budget, weekly
+from conftest import LONG_RUN, HashEmbedder, budget, weekly
 from life.coverage import ROWS
 from life.driver import Player, begin
 from life.invariants import differences, everything
@@ -34,6 +34,16 @@ CHECKS = {
 }
 """Check -> the behaviour that it holds."""
 
+REACHED_LATE = {
+    "a conflict is decided: trust_higher_confidence",
+    "a fact that is aging is unanswered",
+    "keywords is shortened to embedding",
+    "rule faded_value",
+    "rule to_embedding",
+    "rule unanswered",
+}
+"""Rows that only lives of the weekly length reach; tests of rules and operations hold what they say."""
+
 UNGATED = {"gates": {"loss_share": 1.0, "loss_share_day": 1.0, "loss_free_count": 1_000_000, "canaries": 0}}
 """Gates ration by the day, so what they hold back can depend on when they are asked."""
 
@@ -53,7 +63,7 @@ def test_every_check_of_a_life_is_looked_at():
 @pytest.mark.behaviour("LV9")
 def test_lives_together_reach_every_row_of_the_table():
     reached_rows = sum((Counter(played(kind).rows) for kind in CORE), Counter())
-    assert [row for row in ROWS if not reached_rows[row]] == []
+    assert ROWS.keys() - {row for row in ROWS if reached_rows[row]} <= (set() if LONG_RUN else REACHED_LATE)
 
 
 def seen(player: Player) -> dict[str, object]:
@@ -98,7 +108,7 @@ def played_to_the_end(kind, days, place, every, seed=2, **policy):
 @pytest.mark.behaviour("LV10")
 @pytest.mark.parametrize(
     ("kind", "seed"),
-    [*(pytest.param(k, 2, marks=weekly if k == "importer" else ()) for k in CORE), ("visitor", 4)],
+    [*(pytest.param(k, 2, marks=() if k in {"clerk", "family"} else weekly) for k in CORE), ("visitor", 4)],
 )
 def test_a_store_that_is_swept_daily_ends_as_one_that_is_swept_hourly(kind, seed):
     """In the visitor's other life new texts are measured beside what falls due to be hidden on the same day."""
@@ -109,10 +119,10 @@ def test_a_store_that_is_swept_daily_ends_as_one_that_is_swept_hourly(kind, seed
 @pytest.mark.parametrize(
     ("kind", "alike"),
     [
-        *((kind, dict) for kind in ("clerk", "family", "importer")),
-        ("returner", in_view),
-        *(pytest.param(kind, dict, marks=weekly) for kind in ("coder", "visitor")),
+        *((kind, dict) for kind in ("clerk", "importer")),
+        *(pytest.param(kind, dict, marks=weekly) for kind in ("coder", "family", "visitor")),
         pytest.param("desk", statuses, marks=weekly),
+        pytest.param("returner", in_view, marks=weekly),
     ],
 )
 def test_a_store_that_is_seldom_swept_ends_alike(kind, alike):
@@ -121,7 +131,7 @@ def test_a_store_that_is_seldom_swept_ends_alike(kind, alike):
     The returner is answered with what an hourly sweep has archived by then, which counts as an access: of eight
     memories, one of which is in another tier by that.
 
-    Most lives are compared in one of the two ways here, and weekly in both.
+    Some lives are compared in one of the two ways here, and weekly all in both.
     """
     hourly, seldom = (alike(at_the_end(kind, every, gates=False)) for every in (1.0, 240.0))
     assert differences(hourly, seldom) == []
@@ -141,7 +151,7 @@ def test_a_life_on_a_server_ends_as_on_a_file(store, elsewhere):
 def test_a_life_on_a_server_keeps_what_is_promised(store, elsewhere):
     if store == "sqlite":
         pytest.skip("longer lives are played there")
-    player = begin(life_of("family", 3, 40), elsewhere(), embedder=HashEmbedder())
+    player = begin(life_of("family", 3, budget(20, 40)), elsewhere(), embedder=HashEmbedder())
     assert {name: faults for name, faults in live(player).faults.items() if faults} == {}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import weekly_on_a_server
+from conftest import weekly, weekly_on_a_server
 
 FOLDER = Path(__file__).resolve().parents[2] / "training" / "conversations" / "test"
 TALKS = sorted(
@@ -21,6 +21,8 @@ DECISIONS = {"29-mossie-care": {7, 10}, "30-oddlamp-notes": {10, 14}}
 
 Message 10 of the first talk is neither.
 """
+POLICY = {"embedder": {"model": "local"}, "knowledge": {"supersession": "off"}}
+"""Which message makes which untrue is not asked here; judging that takes four fifths of the time."""
 
 
 def read(name):
@@ -35,9 +37,11 @@ def asked_of(name):
 
 @pytest.mark.behaviour("PR01")
 @weekly_on_a_server
-@pytest.mark.parametrize("name", TALKS)
+@pytest.mark.parametrize(
+    "name", [name if name in {*DECISIONS, TALKS[0]} else pytest.param(name, marks=weekly) for name in TALKS]
+)
 def test_of_a_talk_of_forty_messages_what_was_recalled_is_promoted(opening, clock, name):
-    memory = opening({"embedder": {"model": "local"}})
+    memory = opening(POLICY)
     said = read(name)[1 : MESSAGES + 1]
     numbers = {}
     for message in said:

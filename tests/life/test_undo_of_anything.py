@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Clock, budget, logical, opened
+from conftest import Clock, budget, logical, opened, seeds
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
 
 POLICY = {
@@ -169,7 +169,7 @@ def answers(memory):
 
 
 @pytest.mark.behaviour("LD4", "LV8")
-@pytest.mark.parametrize("seed", SEEDS)
+@seeds(SEEDS)
 def test_whatever_was_called_is_taken_back_exactly(store, elsewhere, seed):
     chance, clock, path = Random(seed), Clock(), elsewhere()  # noqa: S311  # repeatable on purpose
     with opened(path, POLICY, clock, embed) as memory:
@@ -190,7 +190,7 @@ def test_whatever_was_called_is_taken_back_exactly(store, elsewhere, seed):
         assert memory.check() == []
 
 
-@pytest.mark.parametrize("seed", budget((5, 15, 66, 96), range(60)))
+@seeds(budget((5, 15, 66, 96), range(60)))
 def test_what_erasures_leave_is_taken_back_to_nothing(store, elsewhere, seed):
     chance, clock = Random(seed), Clock()  # noqa: S311  # repeatable on purpose
     with opened(elsewhere(), POLICY, clock, embed) as memory:

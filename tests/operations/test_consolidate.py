@@ -487,8 +487,9 @@ def data_file(name):
     pytest.skip(f"{name} is not here: set PERDURE_DATA to the folder that holds it")
 
 
+@weekly
 @pytest.mark.behaviour("GR12")
-@pytest.mark.parametrize("strategy", [pytest.param("keep_newest", marks=weekly), "merge_content"])
+@pytest.mark.parametrize("strategy", ["keep_newest", "merge_content"])
 def test_no_contradiction_of_sick_is_merged(tmp_path, strategy):
     """All contradictions in one store; sentences of different pairs may well say the same, those of one never do."""
     with gzip.open(data_file("SICK_train.txt.gz"), "rt", encoding="utf-8") as file:

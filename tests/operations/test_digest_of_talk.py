@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HASHED, START, WORDS_ONLY, HashEmbedder, calls_of, on_a_file
+from conftest import HASHED, START, WORDS_ONLY, HashEmbedder, calls_of, on_a_file, weekly
 from perdure.records.memory import Message
 
 ROOF = "The cottage in Brindle has a leaking roof above the pantry."
@@ -98,6 +98,7 @@ def fill(memory, first, last):
     memory.ingest([{"role": "user", "content": resembling(at, "the hall")} for at in range(first, last)], session="a")
 
 
+@weekly
 @on_a_file  # what is counted is done by rules
 def test_four_times_as_many_memories_that_resemble_one_another_take_four_times_the_work(opening):
     memory = opening(HASHED, HashEmbedder(), at=":memory:")

@@ -57,9 +57,10 @@ def test_200_days_of_daily_upkeep_without_feedback_keep_what_is_asked_for(told, 
     assert memory.stats().tiers.get("hot", 0) <= memory.policy.tiers.hot_messages
 
 
+@weekly
 @pytest.mark.behaviour("LA8")
 @on_a_file
-@pytest.mark.parametrize(("share", "kept"), [pytest.param(0.5, 0.98, marks=weekly), (0.25, 0.9)])
+@pytest.mark.parametrize(("share", "kept"), [(0.5, 0.98), (0.25, 0.9)])
 def test_a_bounded_store_still_finds_what_is_asked_for(told, data, share, kept):
     memory, clock = told
     before, whole = recall_at_10(memory, data), visible_tokens(memory)

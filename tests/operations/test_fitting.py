@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, tables
+from conftest import WORDS_ONLY, HashEmbedder, tables, weekly
 from operations.test_compressing import GARDEN, PUMP, records
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Tier
@@ -294,7 +294,9 @@ STATES = ("form", "form_ms", "tier_ms", "status_ms", "due_ms", "tokens", "held",
     [
         {**BOUNDED, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}},
         {**BOUNDED, "gates": {"loss_free_count": 4}, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}},
-        {"preset": "tiered", "embedder": {"model": "none"}, "compression": {"visible_tokens": 150}},
+        pytest.param(
+            {"preset": "tiered", "embedder": {"model": "none"}, "compression": {"visible_tokens": 150}}, marks=weekly
+        ),
     ],
     ids=["free", "gated", "tiered"],
 )

@@ -54,6 +54,7 @@ HARSHLY = pytest.param("sqlite", "harsh", None, marks=weekly)
 SERVED = pytest.param("postgres", "harsh", None, marks=[*STORES[1].marks, weekly])
 
 
+@weekly
 @pytest.mark.parametrize(
     ("store", "policy", "embedder"),
     [("sqlite", "default", HashEmbedder()), HARSHLY, SERVED],

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START, WORDS_ONLY, Clock, budget, on_a_file, opened
+from conftest import START, WORDS_ONLY, Clock, budget, on_a_file, opened, weekly
 
 FADING = {**WORDS_ONLY, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}}
 """What nobody asks for is archived after eight days, at most 20 a day."""
@@ -257,6 +257,7 @@ def life(place, schedule, seed):
 SCHEDULES = (lambda _: True, lambda hour: hour % 24 == 18, lambda hour: hour == 18 * 24, lambda _: False)
 
 
+@weekly
 @pytest.mark.behaviour("G57")
 @on_a_file
 @pytest.mark.parametrize("seed", range(budget(1, 6)))

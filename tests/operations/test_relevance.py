@@ -102,7 +102,7 @@ def test_hits_below_the_asked_relevance_are_left_out(memory):
 
 def test_a_tag_that_few_memories_have_is_judged_by_those_few(opening):
     pytest.importorskip("perdure_embedder")
-    memory = opening({"embedder": {"model": "local"}})
+    memory = opening({"embedder": {"model": "local"}, "knowledge": {"supersession": "off"}})  # 1500 pairs less
     memory.remember_many(
         [{"content": f"Ticket {n} was closed by the night shift.", "tags": ["log"]} for n in range(300)]
     )

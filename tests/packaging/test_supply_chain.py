@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import every
+
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = (ROOT / "requirements" / "dev.txt").read_text("utf-8")
 CONSTRAINTS = (ROOT / "requirements" / "constraints.txt").read_text("utf-8")
@@ -38,7 +40,7 @@ def licence(found: Distribution) -> str:
     return found.metadata.get("License-Expression") or "; ".join(told) or found.metadata.get("License") or "unknown"
 
 
-@pytest.mark.parametrize("name", [name for name, _ in PINS])
+@every([name for name, _ in PINS])
 def test_each_package_has_a_licence_that_was_looked_at(name):
     try:
         found = licence(distribution(name))

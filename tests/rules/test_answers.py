@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import budget
+from conftest import budget, every
 from perdure.formulas.fusion import fuse, idf
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Hit, Query
@@ -36,8 +36,7 @@ def query(text: str = "where does Ann keep the keys") -> Query:
 
 
 @pytest.mark.behaviour("Q1")
-@pytest.mark.parametrize(
-    ("text", "words"),
+@every(
     [
         ("Where does the deploy happen?", ("deploy", "happen")),
         ("deploy Deploy DEPLOY", ("deploy",)),
@@ -48,7 +47,7 @@ def query(text: str = "where does Ann keep the keys") -> Query:
         ('?!* "AND" ^', ()),
         ("", ()),
         ("don't you'll we've", ()),
-    ],
+    ]
 )
 def test_discriminating_words(text, words):
     assert query_words(text) == words
@@ -91,8 +90,7 @@ def test_names_are_capitalised_words_that_open_no_sentence(text, names):
     assert names_in(text) == names
 
 
-@pytest.mark.parametrize(
-    ("speaker", "names", "expected"),
+@every(
     [
         ("Caroline", {"caroline"}, True),
         ("Caroline Smith", {"smith"}, True),
@@ -100,7 +98,7 @@ def test_names_are_capitalised_words_that_open_no_sentence(text, names):
         ("Carol", {"caroline"}, False),
         (None, {"user"}, False),
         ("Ann", set(), False),
-    ],
+    ]
 )
 def test_whether_a_speaker_is_named(speaker, names, expected):
     assert is_named(speaker, frozenset(names)) is expected

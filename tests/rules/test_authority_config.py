@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 
+from conftest import every
 from perdure.knowledge.records.authority import SqlConfig, TreeConfig
 from perdure.knowledge.rules.authority_config import authorities_from, checked_query
 from perdure.records.errors import PolicyError
@@ -65,7 +66,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@every(FAULTS)
 def test_a_faulty_table_is_named_with_what_is_wrong(name):
     lines, why = FAULTS[name]
     with pytest.raises(PolicyError) as refused:
@@ -113,7 +114,7 @@ REFUSED = {
 
 
 @pytest.mark.behaviour("AU19")
-@pytest.mark.parametrize("query", REFUSED)
+@every(REFUSED)
 def test_what_is_no_plain_question_is_refused(query):
     with pytest.raises((TypeError, ValueError)) as refused:
         checked_query(query)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from conftest import every
 from perdure.formulas.confidence import reinforce_confidence
 from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value, ValueKind
@@ -194,8 +195,7 @@ END, DENY, CREATE = Action.END, Action.DENY, Action.CREATE
 
 
 @pytest.mark.behaviour("CL22")
-@pytest.mark.parametrize(
-    ("quote", "denied", "learned", "action"),
+@every(
     [
         # what ended ends whatever verb of liking, using or doing it was learned by
         *((MORE, ("drink", "tea"), (verb, "tea"), END) for verb in ("drink", "preference", "like", "enjoy", "use")),
@@ -217,7 +217,7 @@ END, DENY, CREATE = Action.END, Action.DENY, Action.CREATE
         (NEVER, ("like", "tea"), ("preference", "tea"), DENY),
         (NEVER, ("like", "tea"), ("drink", "tea"), CREATE),
         ("I don't eat meat", ("eat", "meat"), ("like", "meat"), CREATE),
-    ],
+    ]
 )
 def test_what_ends_is_the_fact_whatever_verb_it_was_learned_by(quote, denied, learned, action):
     denial = claim(
@@ -254,8 +254,7 @@ def test_a_correction_finds_what_it_is_about_by_the_old_value_or_by_the_only_one
 
 
 @pytest.mark.behaviour("BE8")
-@pytest.mark.parametrize(
-    ("text", "before", "expected"),
+@every(
     [
         ("yes, friday works", "", "f1"),
         ("yes, fridays work", "", "f1"),
@@ -267,7 +266,7 @@ def test_a_correction_finds_what_it_is_about_by_the_old_value_or_by_the_only_one
         ("yes", "friday or 100?", None),
         ("yes, the budget", "friday and 100, right?", "f2"),
         ("yes, the budget and the delivery", "friday and 100, right?", None),
-    ],
+    ]
 )
 def test_a_confirmation_means_the_one_fact_whose_value_is_in_the_answer_or_in_what_it_answers(text, before, expected):
     found = find_answered_fact(text, before, [known(), known("100", predicate="budget", identity="f2")])

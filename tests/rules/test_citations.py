@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import every
 from perdure.knowledge.records.authority import Citation, CitationKind, Sight, Sighting
 from perdure.knowledge.rules.verification import MOST, citations, worst
 
@@ -26,7 +27,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", CASES)
+@every(CASES)
 def test_what_is_cited(text):
     assert [c.text for c in citations(text)] == CASES[text]
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import every
 from perdure.knowledge.extraction.model_replies import (
     INSTRUCTION,
     MOST,
@@ -67,7 +68,7 @@ def test_the_speaker_denials_and_the_texts_order():
 
 
 @pytest.mark.behaviour("SF44")
-@pytest.mark.parametrize("told", [0, 0.3, 0.95, 1, math.nan, True, "high"])
+@every([0, 0.3, 0.95, 1, math.nan, True, "high"])
 def test_what_a_model_says_of_its_own_certainty_does_not_count(told):
     assert [c.confidence for c in claims({**SAID, "confidence": told}, confidence=0.4)] == [0.4]
 
@@ -94,7 +95,7 @@ WRONG = {
 
 
 @pytest.mark.behaviour("SF45")
-@pytest.mark.parametrize("name", WRONG)
+@every(WRONG)
 def test_what_does_not_fit_is_passed_over_and_the_rest_counts(name):
     moved = {**SAID, "quote": "I moved to Berlin", "subject": "I", "predicate": "home", "value": "Berlin"}
     found = claims({**SAID, **WRONG[name]}, moved, text=f"{TEXT} nothing")
@@ -148,7 +149,7 @@ def test_the_question_is_data_and_its_schema_can_be_checked():
     assert "follow no instruction" in INSTRUCTION
 
 
-@pytest.mark.parametrize("said", ["", "Question", "delete", None, 1, ["question"], {"event": "question"}, "x" * 10_000])
+@every(["", "Question", "delete", None, 1, ["question"], {"event": "question"}, "x" * 10_000])
 def test_what_a_reply_says_of_the_message_is_one_of_five_words_or_nothing(said):
     assert event_in({"event": said, "facts": []}) is None
     assert event_in({}) is None

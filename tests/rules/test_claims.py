@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import every
 from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
 from perdure.knowledge.records.facts import UNNAMED, Learned
@@ -83,7 +84,7 @@ CONFIDENCE = {"preference": 0.6, "statement": 0.5, "correction": 0.85}
 
 
 @pytest.mark.behaviour("CL9", "002-stage-2-preference")
-@pytest.mark.parametrize(("text", "told"), TIERS.items())
+@every(TIERS.items())
 def test_each_tier_reads_its_sentences(text, told):
     claim = only(text)
     assert (claim.subject.replace("They", "they"), claim.predicate, claim.value.norm, claim.learned.value) == told
@@ -91,8 +92,7 @@ def test_each_tier_reads_its_sentences(text, told):
 
 
 @pytest.mark.behaviour("002-stage-5-patterns")
-@pytest.mark.parametrize(
-    ("text", "value", "old"),
+@every(
     [
         ("No, it is Thursday", "thursday", None),
         ("I meant Thursday, not Friday", "thursday", "friday"),
@@ -101,7 +101,7 @@ def test_each_tier_reads_its_sentences(text, told):
         ("I switched from Evernote to Obsidian", "obsidian", "evernote"),
         ("my budget was raised from $50 to $80", "80 usd", "50 usd"),
         ("No, they prefer Thursday instead of Friday", "thursday", "friday"),
-    ],
+    ]
 )
 def test_a_correction_says_what_is_right_and_what_was_wrong(text, value, old):
     claim = only(text)
@@ -130,8 +130,7 @@ def test_what_does_not_hold_is_denied(text, predicate, value):
 
 
 @pytest.mark.behaviour("CL11")
-@pytest.mark.parametrize(
-    "text",
+@every(
     [
         "Do you live in Lyon?",
         "Is my budget $50?",
@@ -151,7 +150,7 @@ def test_what_does_not_hold_is_denied(text, predicate, value):
         "No, thanks",
         "Sounds like fun",
         "That's great!",
-    ],
+    ]
 )
 def test_questions_suppositions_quotes_and_code_claim_nothing(text):
     assert read(text) == []
@@ -262,17 +261,15 @@ def test_reading_twice_reads_the_same(text):
     assert read(text) == read(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", " ", "...", "\ud800 I live in \ud800", "'; DROP TABLE fact; --", "I live in '; DROP TABLE fact; --", "\x00"],
+@every(
+    ["", " ", "...", "\ud800 I live in \ud800", "'; DROP TABLE fact; --", "I live in '; DROP TABLE fact; --", "\x00"]
 )
 def test_bad_input_is_read_like_any_other(text):
     for claim in read(text):
         assert text[claim.span.start : claim.span.end] == claim.span.quote
 
 
-@pytest.mark.parametrize(
-    "piece",
+@every(
     [
         "I live in Lyon. ",
         "I ",
@@ -285,7 +282,7 @@ def test_bad_input_is_read_like_any_other(text):
         "I have 3 cats and ",
         "which has ",
         "the budget ",
-    ],
+    ]
 )
 def test_a_hostile_text_claims_at_most_fifty_things(piece):
     assert len(read(piece * (10_000 // len(piece)))) <= 50

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import budget
+from conftest import budget, every
 from perdure.records.memory import Kind, Sort, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Digest
@@ -338,8 +338,7 @@ def test_the_estimate_is_not_below_what_tokenizers_count(text, counted):
     assert estimate_tokens(text) >= counted
 
 
-@pytest.mark.parametrize(
-    ("text", "asserted", "told"),
+@every(
     [
         ("How many people are coming, and what is the budget for all of it?", 0, 0.0),
         ("Thanks!", 7, 0.0),
@@ -349,7 +348,7 @@ def test_the_estimate_is_not_below_what_tokenizers_count(text, counted):
         ("会议改到下周四下午三点请带上所有合同和报价单的复印件。", 81, 0.0),
         ("会议几点开始？", 0, 0.0),  # noqa: RUF001  # the full-width mark is meant
         ("", 0, 0.0),
-    ],
+    ]
 )
 def test_a_message_counts_for_what_it_asserts_dates_names_and_numbers(text, asserted, told):
     assert asserted_bytes(text) == asserted

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import every
 from laws.memories import LAW
 from perdure.formulas.pairs import similar_pairs
 from perdure.records.memory import Content, Kind, Record, Scope, Status
@@ -114,8 +115,7 @@ def test_signs_without_words_are_alike_only_when_they_are_the_same():
     assert tokens(" \N{THUMBS UP SIGN} ") != tokens("\N{THUMBS DOWN SIGN}")
 
 
-@pytest.mark.parametrize(
-    ("combined", "overlap", "expected"),
+@every(
     [
         (0.90, 0.50, Label.MERGE),
         (0.99, 0.499, Label.REVIEW),
@@ -124,7 +124,7 @@ def test_signs_without_words_are_alike_only_when_they_are_the_same():
         (0.799, 1.0, Label.LINK),
         (0.75, 0.0, Label.LINK),
         (0.749, 1.0, Label.KEEP),
-    ],
+    ]
 )
 def test_the_seeds_table(combined, overlap, expected):
     assert pair_label(pair("a", "b", combined, overlap), TABLE) is expected
@@ -315,8 +315,7 @@ def test_never_accessed_stays_never_accessed():
 # --- what may be merged
 
 
-@pytest.mark.parametrize(
-    ("other", "reason"),
+@every(
     [
         ({"kind": Kind.FACT}, "one is a fact, the other a note"),
         ({"status": Status.ARCHIVED}, "one is archived"),
@@ -324,15 +323,13 @@ def test_never_accessed_stays_never_accessed():
         ({"scope": Scope.SESSION}, "different scopes"),
         ({"speaker": "Ben"}, "different speakers"),
         ({"pinned": True}, "it is pinned"),
-    ],
+    ]
 )
 def test_what_keeps_two_memories_apart(other, reason):
     assert reason in merge_obstacle(record("a", speaker="Ann"), record("b", **{"speaker": "Ann", **other}))
 
 
-@pytest.mark.parametrize(
-    "other", [{}, {"speaker": None}, {"session": "s2"}, {"tags": ("x",)}, {"importance": 0.1}, {"created_ms": 5}]
-)
+@every([{}, {"speaker": None}, {"session": "s2"}, {"tags": ("x",)}, {"importance": 0.1}, {"created_ms": 5}])
 def test_what_does_not(other):
     one = record("a", speaker="Ann", session="s1", pinned=True)
     assert merge_obstacle(one, record("b", **{"speaker": "Ann", "session": "s1", **other})) == ""

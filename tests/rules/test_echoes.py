@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import budget
+from conftest import budget, every
 from perdure.rules.usage_detection import is_echo, overlap, quoted_share
 
 DEPLOYS = "Deploys happen on Tuesday"
@@ -51,8 +51,7 @@ def test_a_reply_that_only_repeats_is_an_echo(reply):
     assert is_echo(reply, [PORT.replace("staging ", ""), DEPLOYS, PORT])
 
 
-@pytest.mark.parametrize(
-    "reply",
+@every(
     [
         "Yes, it is.",
         "",
@@ -64,7 +63,7 @@ def test_a_reply_that_only_repeats_is_an_echo(reply):
         "Do deploys happen on Tuesday?",
         "Deploys happen on Tuesday, and the release train leaves at noon.",
         "The staging server listens on port 9443 behind nginx.",
-    ],
+    ]
 )
 def test_a_reply_that_says_something_of_its_own_is_no_echo(reply):
     assert not is_echo(reply, [DEPLOYS, PORT])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import budget
+from conftest import budget, every
 from perdure.rules.escaping import (
     label,
     markdown_line,
@@ -106,8 +106,7 @@ def test_a_label_closes_nothing_and_continues_no_sentence(text, longest):
     assert shown[0] == '"' or not re.search(r"[.:,;!?](\s|$)|[()]", inside)
 
 
-@pytest.mark.parametrize(
-    "usual",
+@every(
     [
         "0197e1c2-6f1e-7c3a-8000-0123456789ab",
         "Anna",
@@ -120,7 +119,7 @@ def test_a_label_closes_nothing_and_continues_no_sentence(text, longest):
         "project-x",
         "C:\\notes\\a.txt",
         "#tag",
-    ],
+    ]
 )
 def test_usual_names_and_ids_are_shown_as_they_are(usual):
     assert label(usual) == usual

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import every
 from perdure.knowledge.extraction.event_types import (
     asks_whether_still,
     event_by_model,
@@ -64,14 +65,13 @@ OTHERS = {
 
 
 @pytest.mark.behaviour("CL1", "002-stage-1-events")
-@pytest.mark.parametrize(("text", "event"), [*SEED.items(), *OTHERS.items()])
+@every([*SEED.items(), *OTHERS.items()])
 def test_each_message_has_its_event(text, event):
     assert event_of(text).value == event
 
 
 @pytest.mark.behaviour("CL2", "002-stage-1-importance")
-@pytest.mark.parametrize(
-    ("event", "entities", "grounded", "importance"),
+@every(
     [
         ("question", 0, False, 0.4),
         ("statement", 0, False, 0.6),
@@ -83,7 +83,7 @@ def test_each_message_has_its_event(text, event):
         ("statement", 9, False, 0.8),
         ("correction", 9, True, 1.0),
         ("statement", -3, False, 0.6),
-    ],
+    ]
 )
 def test_importance_follows_the_seeds_table(event, entities, grounded, importance):
     found = event_importance(EventType(event), entities)
@@ -96,17 +96,13 @@ def test_a_bare_denial_says_nothing_else(text):
     assert is_bare_denial(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["No, thanks", "No, Thursday", "That's wrong, it's Thursday", "That's wrong. They prefer Thursday.", "", "Yes"],
-)
+@every(["No, thanks", "No, Thursday", "That's wrong, it's Thursday", "That's wrong. They prefer Thursday.", "", "Yes"])
 def test_what_says_more_or_something_else_is_no_bare_denial(text):
     assert not is_bare_denial(text)
 
 
 @pytest.mark.behaviour("CL4")
-@pytest.mark.parametrize(
-    ("text", "asks"),
+@every(
     [
         ("I have a note from 3 May that they prefer Friday deliveries - is that still accurate?", True),
         ("They prefer Friday. Is that still right?", True),
@@ -115,7 +111,7 @@ def test_what_says_more_or_something_else_is_no_bare_denial(text):
         ("It is still raining.", False),
         ("What is the capital of France?", False),
         ("", False),
-    ],
+    ]
 )
 def test_a_turn_that_asks_whether_something_is_still_right_is_recognised(text, asks):
     assert asks_whether_still(text) is asks
@@ -128,7 +124,7 @@ def test_any_text_has_an_event(text):
     asks_whether_still(text)
 
 
-@pytest.mark.parametrize("piece", ["no, ", "actually ", "is ", "is still ", "(", "yes but ", "a", "please "])
+@every(["no, ", "actually ", "is ", "is still ", "(", "yes but ", "a", "please "])
 def test_a_hostile_text_does_not_both_confirm_and_deny(piece):
     text = piece * 2_000
     assert not (is_bare_denial(text) and event_of(text) is EventType.CONFIRMATION)

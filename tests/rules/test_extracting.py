@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import budget
+from conftest import budget, every
 from perdure.rules.language.markdown import without_markup
 from perdure.rules.pattern_extraction import LONGEST, SHORTEST, find_candidates, score_content
 
@@ -46,8 +46,7 @@ def test_explicit_save_pattern():
     assert found.confidence == pytest.approx(0.95)
 
 
-@pytest.mark.parametrize(
-    ("text", "pattern", "content", "confidence"),
+@every(
     [
         ("Important: never deploy on a Friday.", "important", "never deploy on a Friday", 0.9),
         ("key point: keys rotate", "important", "keys rotate", 0.8),
@@ -55,7 +54,7 @@ def test_explicit_save_pattern():
         ("Pattern: retries need a random delay.", "pattern", "retries need a random delay", 0.85),
         ("Our cache is a copy of the index.", "definition", "Our cache is a copy of the index.", 0.6),
         ("SLO refers to a target of service.", "definition", "SLO refers to a target of service.", 0.6),
-    ],
+    ]
 )
 def test_each_pattern_has_its_name_and_confidence(text, pattern, content, confidence):
     found = only(text)
@@ -89,7 +88,7 @@ SPECIFIED = {
 """Every alternative of the specified patterns; what they take has five to nine words, so quality changes nothing."""
 
 
-@pytest.mark.parametrize(("pattern", "confidence"), SPECIFIED)
+@every(SPECIFIED)
 def test_every_alternative_of_a_specified_pattern_is_found(pattern, confidence):
     found = {text: only(text) for text in SPECIFIED[pattern, confidence]}
     assert {text: (c.pattern, c.confidence) for text, c in found.items()} == dict.fromkeys(
@@ -130,8 +129,7 @@ def test_a_question_defines_nothing_and_words_are_whole():
     assert find_candidates("Bookstore opened again. Keynote speakers talked.") == []
 
 
-@pytest.mark.parametrize(
-    "text",
+@every(
     [
         "That is a really long way to go for us.",
         "It means the world to all of us here.",
@@ -148,7 +146,7 @@ def test_a_question_defines_nothing_and_words_are_whole():
         "This is a rule of the whole team from now on.",
         "The day we met is a Sunday in my head.",
         "Kyoto is a lovely city for a walk in spring.",
-    ],
+    ]
 )
 def test_small_talk_and_advice_are_not_extracted(text):
     assert find_candidates(text) == []
@@ -258,8 +256,7 @@ def test_finds_lie_in_the_text_apart_and_in_order(words):
     assert all(SHORTEST <= len(c.content) <= LONGEST and 0 <= c.confidence <= 1 for c in found)
 
 
-@pytest.mark.parametrize(
-    "part",
+@every(
     [
         "is ",
         "a",
@@ -274,7 +271,7 @@ def test_finds_lie_in_the_text_apart_and_in_order(words):
         "```\n",
         "é is 😀. ",
         " \t",
-    ],
+    ]
 )
 def test_finds_in_hostile_texts_lie_apart_and_in_order(part):
     text = "remember " + part * (2_000 // len(part))
@@ -283,8 +280,7 @@ def test_finds_in_hostile_texts_lie_apart_and_in_order(part):
     assert all(a.end <= b.start for a, b in pairwise(found))
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
+@every(
     [
         ("**Important:** Ensure that *both* backups run.", "Important: Ensure that both backups run."),
         ("- We chose Postgres 16.**", "We chose Postgres 16."),
@@ -298,7 +294,7 @@ def test_finds_in_hostile_texts_lie_apart_and_in_order(part):
         ("-5 degrees on 3. March", "-5 degrees on 3. March"),
         ("__init__ runs `**first**`", "__init__ runs `**first**`"),
         ("4. Juli ist frei", "4. Juli ist frei"),
-    ],
+    ]
 )
 def test_marks_of_markdown_are_no_words(written, read):
     assert without_markup(written) == read

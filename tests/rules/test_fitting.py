@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import budget
+from conftest import budget, every
 from perdure.records.memory import Form, Status, Tier
 from perdure.rules.lifecycle.budget_fitting import (
     RESTED_MS,
@@ -144,8 +144,7 @@ def test_who_shows_what_it_shows(fixed, exempt):
 LATER = START + 30 * DAY
 
 
-@pytest.mark.parametrize(
-    ("fixed", "rested"),
+@every(
     [
         ({}, False),
         ({"form_ms": LATER}, True),  # its full text was brought back
@@ -153,7 +152,7 @@ LATER = START + 30 * DAY
         ({"form": Form.SUMMARY, "form_ms": LATER}, False),  # it was shortened
         ({"status_ms": LATER, "anchor_ms": LATER}, True),  # it was set aside, and is back
         ({"form": Form.SUMMARY, "form_ms": LATER, "anchor_ms": LATER + 1}, False),  # shortened, then used
-    ],
+    ]
 )
 def test_what_a_person_brought_back_rests_for_a_day(fixed, rested):
     fresh = state(status=Status.ACTIVE, form_ms=START)

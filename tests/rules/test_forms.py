@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import WORDS_ONLY, budget, on_a_file
+from conftest import WORDS_ONLY, budget, every, on_a_file
 from perdure.records.memory import Form
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import CompressionPolicy
@@ -266,8 +266,7 @@ def test_a_form_whose_meaning_is_another_is_refused(cosine, refused):
 
 
 @pytest.mark.behaviour("FORM21")
-@pytest.mark.parametrize(
-    ("pairs", "expected"),
+@every(
     [
         # precision (2/4 + 1/1) / 2, recall (2/3 + 1/2) / 2, F1 from the means
         ([("abc", "abxy"), ("de", "d")], (0.75, 0.5833, 0.6562)),
@@ -276,7 +275,7 @@ def test_a_form_whose_meaning_is_another_is_refused(cosine, refused):
         ([("", "")], (0.0, 1.0, 0.0)),
         ([("ab", "ba")], (1.0, 1.0, 1.0)),
         ([], (1.0, 1.0, 1.0)),
-    ],
+    ]
 )
 def test_query_accuracy_by_hand(pairs, expected):
     assert accuracy([(list(a), list(b)) for a, b in pairs]) == expected

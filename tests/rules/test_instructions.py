@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from conftest import every
 from perdure.records.memory import Message
 from perdure.rules.lasting import is_instruction
 
@@ -84,12 +83,12 @@ Set it to 96 a day, the customer has signed
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("text", TASKS)
+@every(TASKS)
 def test_what_is_to_be_done_once_is_an_instruction(text):
     assert is_instruction(text)
 
 
-@pytest.mark.parametrize("text", TELLS)
+@every(TELLS)
 def test_what_holds_or_is_always_to_be_done_is_none(text):
     assert not is_instruction(text)
 

@@ -2,8 +2,7 @@
 
 from datetime import date
 
-import pytest
-
+from conftest import every
 from perdure.rules.language.last_day import last_day
 
 SAID = date(2026, 11, 10)  # a Tuesday
@@ -68,11 +67,11 @@ NO_END = [
 ]
 
 
-@pytest.mark.parametrize(("text", "last"), ENDS)
+@every(ENDS)
 def test_a_day_until_which_a_text_holds_is_read_against_the_day_on_which_it_was_said(text, last):
     assert last_day(text, SAID) == last
 
 
-@pytest.mark.parametrize("text", NO_END)
+@every(NO_END)
 def test_what_is_not_clearly_limited_has_no_end(text):
     assert last_day(text, SAID) is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import budget
+from conftest import budget, every
 from perdure.rules.meaning_guard import anchors, conflict, lost_meaning
 from rules.test_tokens import data_file
 
@@ -84,7 +84,7 @@ OPPOSED = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), OPPOSED)
+@every(OPPOSED)
 def test_what_differs_in_meaning_is_not_merged_either_way(one, other):
     assert conflict(one, other)
     assert conflict(other, one)
@@ -114,13 +114,12 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@every(SAME)
 def test_what_says_the_same_may_be_merged_either_way(one, other):
     assert (conflict(one, other), conflict(other, one)) == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("keeper", "loser"),
+@every(
     [
         ("Alice adopted a dog.\nShe named it Rex.", "Alice adopted a dog."),
         ("Alice lives in Paris and has two cats.", "Alice lives in Paris."),
@@ -129,7 +128,7 @@ def test_what_says_the_same_may_be_merged_either_way(one, other):
         ("One boy is playing the piano.", "A boy is playing a piano."),
         ("The job needs one worker.", "The job needs a worker."),
         ("We run one old server in Oslo.", "We run an old server in Oslo."),
-    ],
+    ]
 )
 def test_a_text_that_says_more_may_stand_for_one_that_says_less_but_not_the_other_way(keeper, loser):
     assert conflict(keeper, loser) == ""
@@ -164,8 +163,7 @@ def test_anchors_are_listed_in_order_and_in_a_normal_form():
     assert (found.names, found.code) == (("alice", "bob"), ("max_retries",))
 
 
-@pytest.mark.parametrize(
-    ("original", "shorter", "missing"),
+@every(
     [
         ("It takes 30 seconds for Bob.", "takes seconds for Bob", ("number 30",)),
         ("It takes 1,000 steps.", "takes 1000 steps", ()),
@@ -176,7 +174,7 @@ def test_anchors_are_listed_in_order_and_in_a_normal_form():
         ("Edit src/app.py with --dry-run.", "edit src/app.py", ("code --dry-run",)),
         ("我不喜欢猫", "喜欢猫", ("negation",)),
         ("It is not. Good things come.", "not. Good things", ()),
-    ],
+    ]
 )
 def test_what_a_compression_loses_is_named(original, shorter, missing):
     assert lost_meaning(original, shorter) == missing
@@ -213,7 +211,7 @@ def test_any_texts_can_be_judged(one, other):
     assert all(lost_meaning(one, other))
 
 
-@pytest.mark.parametrize("part", ["is ", "ha ", "ha. ", "not ", "Ab ", '"', "a\n", "5 "])
+@every(["is ", "ha ", "ha. ", "not ", "Ab ", '"', "a\n", "5 "])
 def test_a_hostile_text_does_not_contradict_itself(part):
     text = part * (2_000 // len(part))
     assert conflict(text, text) == ""

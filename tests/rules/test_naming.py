@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import every
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, Unknown, entity_id, normal_name
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.extraction.references import WINDOW, Referents, speaker_name
@@ -72,13 +73,13 @@ NOBODY = [
 
 
 @pytest.mark.behaviour("EN1")
-@pytest.mark.parametrize(("form", "name"), [(f, n) for f, some in SAME.items() for n in some])
+@every([(f, n) for f, some in SAME.items() for n in some])
 def test_names_have_one_normal_form(form, name):
     assert normal_name(name) == form
 
 
 @pytest.mark.behaviour("EN2")
-@pytest.mark.parametrize("name", NOBODY)
+@every(NOBODY)
 def test_what_is_no_name_has_no_normal_form(name):
     assert normal_name(name) == ""
     found = names(("a", name))
@@ -135,7 +136,7 @@ NOT_MEANT = [
 
 
 @pytest.mark.behaviour("EN3")
-@pytest.mark.parametrize(("name", "identity"), MEANT)
+@every(MEANT)
 def test_a_name_means_an_entity(name, identity):
     found = names(*KNOWN).resolve(name, FUZZY)
     assert isinstance(found, Resolved), found
@@ -143,7 +144,7 @@ def test_a_name_means_an_entity(name, identity):
 
 
 @pytest.mark.behaviour("EN4")
-@pytest.mark.parametrize("name", NOT_MEANT)
+@every(NOT_MEANT)
 def test_other_names_mean_nobody(name):
     assert names(*KNOWN).resolve(name, FUZZY) == Unknown(name)
 
@@ -256,7 +257,7 @@ NAMED = [
 
 
 @pytest.mark.behaviour("EN8")
-@pytest.mark.parametrize(("text", "quotes"), NAMED)
+@every(NAMED)
 def test_a_text_names(text, quotes):
     assert [m.quote for m in mentions(text, ALIASES)] == quotes
 
@@ -273,7 +274,7 @@ def test_mentions_are_places_in_order_that_do_not_overlap(text, some):
         assert not mention.known or mention.name in known
 
 
-@pytest.mark.parametrize("part", ["Gai Media met Ann. ", "A ", "A-", "& ", "Aa of ", "東", "'s", "Ann,Ann.", "SO-1"])
+@every(["Gai Media met Ann. ", "A ", "A-", "& ", "Aa of ", "東", "'s", "Ann,Ann.", "SO-1"])
 def test_mentions_in_hostile_texts_are_what_stands_there(part):
     text = (part * 2_000)[:2_000]
     found = mentions(text, ALIASES)
@@ -303,7 +304,7 @@ REFERRED = [
 
 
 @pytest.mark.behaviour("EN10")
-@pytest.mark.parametrize(("texts", "word", "before", "expected"), REFERRED)
+@every(REFERRED)
 def test_a_word_refers_to_the_last_that_fits_or_to_nobody(texts, word, before, expected):
     assert Referents(texts, WORLD, FUZZY).refer(word, before) == expected
 

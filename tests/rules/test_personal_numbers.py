@@ -6,9 +6,9 @@ import random
 import textwrap
 from dataclasses import replace
 
-import pytest
 from mnemonic import Mnemonic
 
+from conftest import every
 from perdure.records.policy import Policy
 from perdure.rules.redaction import redact, redact_by_policy, redact_data
 
@@ -86,7 +86,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text"), GIVEN)
+@every(GIVEN)
 def test_what_can_be_right_is_replaced_and_kept_where_the_policy_says_so(kind, text):
     clean, names = redact(text)
     assert names == (kind,)
@@ -99,7 +99,7 @@ def test_what_can_be_right_is_replaced_and_kept_where_the_policy_says_so(kind, t
     assert redact_data({"a": [text]}, personal=False) == ({"a": [text]}, ())
 
 
-@pytest.mark.parametrize("text", WRONG)
+@every(WRONG)
 def test_what_cannot_be_right_stays(text):
     assert redact(text) == (text, ())
 

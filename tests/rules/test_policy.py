@@ -100,7 +100,7 @@ def test_a_switch_is_true_or_false_and_nothing_else(name, key):
         assert refused(f"{name}.{key.name}", value), value
 
 
-@pytest.mark.parametrize("full", sorted(OTHER_TEXT))
+@every(sorted(OTHER_TEXT))
 def test_a_text_may_be_empty_but_must_be_text(full):
     assert not refused(full, "")
     assert not refused(full, "any")
@@ -208,8 +208,7 @@ def test_a_number_beyond_all_bounds_is_refused(key):
 
 
 @pytest.mark.behaviour("P9")
-@pytest.mark.parametrize(
-    ("data", "words"),
+@every(
     [
         ({"value": {"frequency": 0.36}}, "sum to 1"),
         ({"value": {"frequency": 0.0}}, "sum to 1"),
@@ -218,7 +217,7 @@ def test_a_number_beyond_all_bounds_is_refused(key):
         ({"tiers": {"warm_to_hot_value": 0.59}}, "warm_to_hot_value"),
         ({"embedder": {"model": "endpoint"}}, "base_url"),
         ({"embedder": {"model": "endpoint", "base_url": "http://localhost/v1"}}, "embedder.name"),
-    ],
+    ]
 )
 def test_contradictions_are_refused(data, words):
     assert any(words in p for p in problems(data))
@@ -245,8 +244,7 @@ def test_the_weight_of_words_cannot_exceed_all():
 
 
 @pytest.mark.behaviour("P4")
-@pytest.mark.parametrize(
-    ("data", "words"),
+@every(
     [
         ({"archive": {"value_below": 0.0}}, "archive.value_below"),
         ({"archive": {"confidence_below": 0.0}}, "archive.confidence_below"),
@@ -260,7 +258,7 @@ def test_the_weight_of_words_cannot_exceed_all():
         ({"compression": {"summary_value": 0.0}}, "compression.summary_value"),
         ({"compression": {"keywords_value": 0.0}}, "compression.keywords_value"),
         ({"compression": {"embedding_value": 0.0}}, "compression.embedding_value"),
-    ],
+    ]
 )
 def test_a_threshold_that_no_curve_reaches_in_a_hundred_years_is_refused(data, words):
     (fault,) = problems(data)
@@ -268,8 +266,7 @@ def test_a_threshold_that_no_curve_reaches_in_a_hundred_years_is_refused(data, w
     assert "never reached" in fault
 
 
-@pytest.mark.parametrize(
-    "data",
+@every(
     [
         {"confidence": {"daily_factor": 0.99996}},
         {"confidence": {"daily_factor": 1.0}, "archive": {"rule": "value"}},
@@ -282,7 +279,7 @@ def test_a_threshold_that_no_curve_reaches_in_a_hundred_years_is_refused(data, w
         {"retention": {"strength_days": 3650.0, "review_below": 0.01}},
         {"retention": {"curve": "fsrs", "review_below": 0.01, "strength_days": 3650.0}},
         {"compression": {"rule": "never", "summary_value": 0.0}},
-    ],
+    ]
 )
 def test_a_threshold_that_is_reached_or_not_used_is_accepted(data):
     assert problems(data) == ()
@@ -293,8 +290,7 @@ NOTHING_SINKS = {"forgetting_threshold": 0.0}
 
 
 @pytest.mark.behaviour("SG74")
-@pytest.mark.parametrize(
-    ("data", "stops"),
+@every(
     [
         ({"strength_session": NOTHING_SINKS, "strength_long_term": NOTHING_SINKS}, True),
         ({"strength_long_term": NOTHING_SINKS}, False),  # sessions are still forgotten
@@ -302,7 +298,7 @@ NOTHING_SINKS = {"forgetting_threshold": 0.0}
         ({"strength": {"minimum": 0.5}}, True),  # no baseline is under any threshold
         ({"strength": {"minimum": 0.5, "floor": 0.5}}, False),
         ({}, False),
-    ],
+    ]
 )
 def test_a_rule_of_strength_under_which_nothing_is_ever_forgotten_is_refused(data, stops):
     found = problems({"preset": "activation", **data})
@@ -331,7 +327,7 @@ def test_the_default_is_balanced():
 
 
 @pytest.mark.behaviour("P6")
-@pytest.mark.parametrize("preset", sorted(PRESETS))
+@every(sorted(PRESETS))
 def test_every_preset_loads_and_differs_from_the_others_only_where_it_says(preset):
     policy = policy_from({"preset": preset})
     assert policy.preset == preset

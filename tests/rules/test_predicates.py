@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import every
 from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.words import base_verb, singular
 from perdure.knowledge.records.facts import UNNAMED
@@ -14,8 +15,7 @@ from perdure.records.errors import PolicyError
 NAMES = predicates_from({}, "")
 
 
-@pytest.mark.parametrize(
-    ("said", "name"),
+@every(
     [
         ("Delivery day preferences", "delivery_day_preference"),
         ("preferred delivery day", "delivery_day_preference"),
@@ -24,14 +24,13 @@ NAMES = predicates_from({}, "")
         ("Payment Terms", "payment_term"),
         ("unheard of", "unheard_of"),
         ("", UNNAMED),
-    ],
+    ]
 )
 def test_words_become_the_name_of_a_predicate(said, name):
     assert NAMES.name(said) == name
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@every(
     [
         ("Friday deliveries", "deliveries on Fridays"),
         ("delivery_day", "day_of_delivery"),
@@ -40,7 +39,7 @@ def test_words_become_the_name_of_a_predicate(said, name):
         ("number of open pages", "open page number"),
         ("Café", "cafe\N{COMBINING ACUTE ACCENT}"),
         ("配達日", "配達日 "),
-    ],
+    ]
 )
 def test_names_of_the_same_words_are_one(one, other):
     assert NAMES.name(one) == NAMES.name(other)
@@ -54,8 +53,7 @@ def test_names_of_other_words_are_two_in_any_script(one, other):
 
 
 @pytest.mark.behaviour("CL16")
-@pytest.mark.parametrize(
-    ("name", "kind", "many"),
+@every(
     [
         ("delivery_day_preference", "preference", False),
         ("home", "place", False),
@@ -66,15 +64,14 @@ def test_names_of_other_words_are_two_in_any_script(one, other):
         ("favorite_color", "preference", False),
         ("draft_submission_deadline", "plan", False),
         ("nobody_knows", "attribute", False),
-    ],
+    ]
 )
 def test_an_address_supersedes_and_a_hobby_adds(name, kind, many):
     row = NAMES.row(name)
     assert (row.sort, row.many) == (kind, many)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "akin"),
+@every(
     [
         ("day_preference", "delivery_day_preference", True),
         ("deadline", "draft_deadline", True),
@@ -82,7 +79,7 @@ def test_an_address_supersedes_and_a_hobby_adds(name, kind, many):
         ("delivery_day_preference", "call_time_preference", False),
         ("home", "employer", False),
         ("draft_deadline", "tax_deadline", False),
-    ],
+    ]
 )
 def test_a_correction_finds_the_family_of_its_predicate(one, other, akin):
     assert NAMES.akin(one, other) is akin
@@ -97,8 +94,7 @@ def test_every_synonym_leads_to_a_name_that_stays():
 
 
 @pytest.mark.behaviour("CL25")
-@pytest.mark.parametrize(
-    ("words", "name"),
+@every(
     [
         *(
             (["want"], name)
@@ -122,13 +118,13 @@ def test_every_synonym_leads_to_a_name_that_stays():
         (["favourite"], "favorite_restaurant"),
         (["allergic"], "allergy"),
         (["located"], "office_location"),
-    ],
+    ]
 )
 def test_a_question_means_predicates_by_other_words_too(words, name):
     assert NAMES.asked(words) & set(name.split("_"))
 
 
-@pytest.mark.parametrize("words", [[], ["gai", "media"], ["yesterday"], ["status quo"], [""], ["ünïcode"]])
+@every([[], ["gai", "media"], ["yesterday"], ["status quo"], [""], ["ünïcode"]])
 def test_words_by_which_no_predicate_is_called_mean_none(words):
     assert NAMES.asked(words) == frozenset()
 
@@ -205,8 +201,7 @@ def test_any_words_have_a_name_that_stays(text):
     assert NAMES.row(name).sort
 
 
-@pytest.mark.parametrize(
-    ("said", "base"),
+@every(
     [
         *(("went", "go"), ("signed", "sign"), ("struggling", "struggle"), ("chasing", "chase"), ("scored", "score")),
         *(
@@ -217,14 +212,13 @@ def test_any_words_have_a_name_that_stays(text):
             ("mentored", "mentor"),
         ),
         *(("agreed", "agree"), ("watches", "watch"), ("prefers", "prefer"), ("called", "call"), ("use", "use")),
-    ],
+    ]
 )
 def test_verbs_have_their_base_form(said, base):
     assert base_verb(said) == base
 
 
-@pytest.mark.parametrize(
-    ("many", "one"),
+@every(
     [
         ("fridays", "friday"),
         ("cities", "city"),
@@ -232,7 +226,7 @@ def test_verbs_have_their_base_form(said, base):
         ("children", "child"),
         ("news", "news"),
         ("bus", "bus"),
-    ],
+    ]
 )
 def test_nouns_have_their_singular(many, one):
     assert singular(many) == one

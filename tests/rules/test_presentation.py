@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import every
 from perdure.formulas.changes import DIFFERENCE_BY_WORDS, ORDER, pair_chances
 from perdure.records.memory import Kind, Status
 from perdure.records.recall import Hit
@@ -42,13 +43,13 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+@every(DIFFERENT)
 def test_another_number_beside_the_same_word_and_a_denial_differ(one, other):
     assert differ(statements(one), statements(other))
     assert differ(statements(other), statements(one))
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@every(SAME)
 def test_other_things_and_the_same_number_do_not_differ(one, other):
     assert not differ(statements(one), statements(other))
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perdure
-from conftest import WORDS_ONLY
+from conftest import WORDS_ONLY, every
 from perdure.records.policy import Policy
 from perdure.rules import personal_numbers, secret_shapes
 from perdure.rules.personal_numbers import card_numbers
@@ -138,7 +138,7 @@ PLAIN = [
 
 
 @pytest.mark.behaviour("SF1")
-@pytest.mark.parametrize(("kind", "text", "secret"), SECRETS)
+@every(SECRETS)
 def test_secrets_are_replaced_wherever_they_stand(kind, text, secret):
     for before, after in (("", ""), ("Use ", " please."), ("(", ")"), ("line\n", "\nline"), ("\u0130 ", ", then")):
         clean, names = redact(f"{before}{text}{after}")
@@ -148,7 +148,7 @@ def test_secrets_are_replaced_wherever_they_stand(kind, text, secret):
 
 
 @pytest.mark.behaviour("SF2")
-@pytest.mark.parametrize("text", PLAIN)
+@every(PLAIN)
 def test_what_only_looks_like_a_secret_stays(text):
     assert redact(text) == (text, ())
 
@@ -288,13 +288,13 @@ def test_the_words_of_wallets_are_loaded_only_for_twelve_short_words_in_a_row():
 HOSTILE = ["sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1", "4111 ", "bearer ", "a", "key: ", "//"]
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@every(HOSTILE)
 def test_what_is_left_of_a_hostile_text_holds_no_secret(piece):
     clean, _ = redact(piece * (5_000 // len(piece)))
     assert redact(clean) == (clean, ())
 
 
-@pytest.mark.parametrize("piece", ["glpat-", "$y$", "github_pat_", "xai-EXAMPLE", "secret-token:", "ab-", "AVNS_"])
+@every(["glpat-", "$y$", "github_pat_", "xai-EXAMPLE", "secret-token:", "ab-", "AVNS_"])
 def test_a_long_text_of_beginnings_alone_takes_time_in_proportion(piece):
     with perdure.open(":memory:", WORDS_ONLY) as memory:
         started = time.thread_time()

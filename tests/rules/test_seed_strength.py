@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import pytest
 
+from conftest import every
 from perdure.formulas.strength import Parameters, StrengthCurve, decay_by_hand, never_forgotten_from, reinforce_strength
 
 SECOND: Final = 1 / 86_400
@@ -61,8 +62,7 @@ def approximately(expected: float) -> object:
 # --- "Baseline computation"
 
 
-@pytest.mark.parametrize(
-    ("column", "importance", "expected"),
+@every(
     [
         ("default", 0.0, 0.05),
         ("default", 0.5, 0.175),  # 0.05 + 0.5 * 0.25
@@ -71,7 +71,7 @@ def approximately(expected: float) -> object:
         ("MTM", 0.5, 0.185),
         ("LTM", 0.0, 0.08),
         ("LTM", 1.0, 0.33),
-    ],
+    ]
 )
 def test_the_baseline_rises_with_importance(column, importance, expected):
     assert memory(column, importance=importance).baseline()[0] == approximately(expected)
@@ -85,8 +85,7 @@ def test_the_baseline_stays_between_the_minimum_and_the_maximum():
 # --- "Reinforcement mapping"
 
 
-@pytest.mark.parametrize(
-    ("column", "level", "expected"),
+@every(
     [
         ("default", 0.0, 0.175),
         ("default", 3 * math.log(2), 0.5875),  # half of the way from 0.175 to 1
@@ -95,14 +94,13 @@ def test_the_baseline_stays_between_the_minimum_and_the_maximum():
         ("LTM", 3.0, 0.707536),  # 0.205 + 0.795 * 0.632121
         ("default", 12.0, 0.984890),  # 0.175 + 0.825 * (1 - e^-4 = 0.981684)
         ("default", 500.0, 0.984890),  # the level counts up to 12
-    ],
+    ]
 )
 def test_a_level_is_worth_a_strength_that_nears_the_maximum(column, level, expected):
     assert memory(column, level=level).target(0.0)[0] == approximately(expected)
 
 
-@pytest.mark.parametrize(
-    ("column", "importance", "expected"),
+@every(
     [
         ("default", 0.5, 1.0),
         ("default", 1.0, 1.3),  # 1 + 0.5 * 0.6
@@ -111,7 +109,7 @@ def test_a_level_is_worth_a_strength_that_nears_the_maximum(column, level, expec
         ("MTM", 1.0, 1.56),
         ("LTM", 0.5, 0.9),
         ("LTM", 0.0, 0.63),
-    ],
+    ]
 )
 def test_a_reinforcement_adds_its_unit_scaled_by_importance(column, importance, expected):
     _, level = reinforce_strength([0.5], [0.0], [importance], [1.0], parameters(column))
@@ -146,8 +144,7 @@ def test_the_level_is_bounded_and_a_bound_never_lowers():
 # --- "Passive decay"
 
 
-@pytest.mark.parametrize(
-    ("column", "seconds", "kept"),
+@every(
     [
         ("default", 900, 0.5 * 0.917004),  # a half-life of reinforcement, an eighth of one of staleness
         ("default", 7200, 1 / 512),
@@ -155,7 +152,7 @@ def test_the_level_is_bounded_and_a_bound_never_lowers():
         ("MTM", 7200, 1 / 128),
         ("LTM", 14400, 1 / 8),
         ("LTM", 7200, 0.5 * 0.707107),
-    ],
+    ]
 )
 def test_the_level_halves_every_half_life_of_reinforcement_and_of_staleness(column, seconds, kept):
     assert memory(column, level=1.0).level_at(seconds * SECOND)[0] == approximately(kept)
@@ -173,8 +170,7 @@ def test_halving_a_half_life_doubles_the_rate():
     assert fast.level_at(900 * SECOND)[0] == approximately(float(slow.level_at(1800 * SECOND)[0])) == approximately(2.0)
 
 
-@pytest.mark.parametrize(
-    ("column", "strength", "seconds", "expected"),
+@every(
     [
         ("default", 0.575, 1800, 0.375),  # baseline 0.175: half of the 0.4 above it
         ("default", 0.575, 3600, 0.275),
@@ -187,7 +183,7 @@ def test_halving_a_half_life_doubles_the_rate():
         ("MTM", 1.0, 3600, 0.75),
         ("MTM", 1.0, 7200, 0.5),
         ("LTM", 1.0, 3600, 0.955380),  # 0.795 * (1 - 2^(-1/12) = 0.0561257): the cap does not bind
-    ],
+    ]
 )
 def test_strength_nears_its_baseline_by_half_lives_and_under_the_cap(column, strength, seconds, expected):
     assert memory(column, strength).value(seconds * SECOND)[0] == approximately(expected)
@@ -233,8 +229,7 @@ def test_decay_by_hand_never_raises_what_is_below_its_target():
 # --- "Forgetting threshold"
 
 
-@pytest.mark.parametrize(
-    ("column", "importance", "expected"),
+@every(
     [
         ("default", 0.5, 0.10),
         ("default", 0.0, 0.14),  # 0.1 + 0.5 * 0.08
@@ -243,7 +238,7 @@ def test_decay_by_hand_never_raises_what_is_below_its_target():
         ("MTM", 1.0, 0.08),
         ("LTM", 0.5, 0.08),
         ("LTM", 0.0, 0.12),
-    ],
+    ]
 )
 def test_important_memories_have_a_lower_threshold(column, importance, expected):
     assert memory(column, importance=importance).threshold()[0] == approximately(expected)
@@ -289,8 +284,7 @@ def test_from_some_importance_on_a_memory_is_never_forgotten(column, importance)
     assert memory(column, 1.0, importance=importance - 0.001).forgetting()[0] < 30
 
 
-@pytest.mark.parametrize(
-    ("changed", "expected"),
+@every(
     [
         ({"importance_weight": 0.0}, 0.09 / 0.08),  # above 1: no memory is safe
         ({"importance_weight": 0.0, "forgetting_importance_weight": 0.0}, math.inf),
@@ -300,7 +294,7 @@ def test_from_some_importance_on_a_memory_is_never_forgotten(column, importance)
         ({"minimum": 0.12}, 0.25),  # the minimum decides: 0.12 = 0.14 - 0.08 i
         ({"minimum": 0.12, "baseline": 0.0, "importance_weight": 0.0}, 0.25),  # and is over the floor by itself
         ({"maximum": 0.12, "baseline": 0.2}, 0.25),  # both are cut off at 0.12 until 0.14 - 0.08 i is below it
-    ],
+    ]
 )
 def test_which_importance_is_safe_follows_the_parameters(changed, expected):
     importance = float(never_forgotten_from(parameters("default", **changed)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from conftest import every
 from perdure.rules.redaction import redact
 
 SECRETS = {  # text -> what must be gone
@@ -65,7 +66,7 @@ HARMLESS = (
 )
 
 
-@pytest.mark.parametrize(("text", "secret"), SECRETS.items())
+@every(SECRETS.items())
 def test_a_secret_that_is_told_is_replaced(text: str, secret: str) -> None:
     clean, names = redact(text)
     assert secret not in clean, clean
@@ -73,7 +74,7 @@ def test_a_secret_that_is_told_is_replaced(text: str, secret: str) -> None:
     assert redact(clean) == (clean, ())
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@every(HARMLESS)
 def test_what_is_only_like_one_stays(text: str) -> None:
     assert redact(text) == (text, ())
 

@@ -409,13 +409,13 @@ def test_an_everyday_statement_claims_what_it_says(text, told):
     assert [shown(claim) for claim in read(text)] == told
 
 
-@pytest.mark.parametrize(("text", "told"), TOLD_TO_BE_REMEMBERED.items())
+@every(TOLD_TO_BE_REMEMBERED.items())
 def test_what_is_told_to_be_remembered_is_read_and_the_same_in_passing_is_not(text, told):
     assert [shown(claim) for claim in read(f"Remember that {text}")] == told
     assert [shown(claim) for claim in read(text)] != told
 
 
-@pytest.mark.parametrize("text", PASSED_OVER)
+@every(PASSED_OVER)
 def test_what_rules_do_not_read_rightly_is_left_to_the_message_or_a_note(text):
     assert read(text) == []
     assert {claim.predicate for claim in read(f"Remember that {text}")} == {"note"}
@@ -437,13 +437,12 @@ TEXTS_FOR_WORK = [
 ]
 
 
-@pytest.mark.parametrize("text", TEXTS_FOR_WORK)
+@every(TEXTS_FOR_WORK)
 def test_a_text_that_is_handed_over_for_work_states_nothing(text):
     assert read(text) == []
 
 
-@pytest.mark.parametrize(
-    "text",
+@every(
     [
         "I prefer sneakers with a sleek, modern look.",
         "I love climbing, sliding and diving.",
@@ -454,7 +453,7 @@ def test_a_text_that_is_handed_over_for_work_states_nothing(text):
         "I prefer version 2.",
         "Never give up!",
         "Remember that every step counts.",
-    ],
+    ]
 )
 def test_what_is_cut_or_said_of_life_states_nothing(text):
     assert read(text) == []
@@ -481,7 +480,7 @@ ENDINGS = [
 
 
 @pytest.mark.behaviour("CL21")
-@pytest.mark.parametrize("text", ENDINGS)
+@every(ENDINGS)
 def test_what_ended_is_a_correction_that_quotes_how_it_ended(text):
     (claim,) = read(f"{text}.")
     assert claim.denied

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conftest import every
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Content, Document, Kind, Record, Scope, Shelf, Status
 from perdure.records.policy import Policy
@@ -24,8 +25,7 @@ def member(edge, identity, **data):
     return Document(Shelf.EDGE, identity, edge, {"kind": "k", "weight": 1.0, "role": "", "counted": 0, **data})
 
 
-@pytest.mark.parametrize(
-    ("edges", "least", "expected"),
+@every(
     [
         ({"e": "ab"}, 0.5, [("a", "b")]),
         ({"e": "ab", "f": "a"}, 0.5, [("a", "b")]),  # one of two, inclusive
@@ -33,7 +33,7 @@ def member(edge, identity, **data):
         ({"e": "ab", "f": "ab", "g": "abc"}, 0.5, [("a", "b")]),
         ({"e": "a", "f": "b"}, 0.0, []),  # nothing in common
         ({"e": "abc"}, 1.0, [("a", "b"), ("a", "c"), ("b", "c")]),
-    ],
+    ]
 )
 def test_related_are_those_that_share_enough_of_their_edges(edges, least, expected):
     assert related_pairs(edges, least) == expected
@@ -113,8 +113,7 @@ def test_an_edge_that_exists_keeps_its_kind_and_weight():
 
 
 @pytest.mark.behaviour("SPEC-03.10")
-@pytest.mark.parametrize(
-    ("counts", "earlier", "expected", "middle"),
+@every(
     [
         ([4], [], [0], 4),  # a single node is promotable
         ([0, 0], [], [0, 1], 0),
@@ -123,7 +122,7 @@ def test_an_edge_that_exists_keeps_its_kind_and_weight():
         ([0, 2, 2, 2], [], [1, 2, 3], 2),  # nothing is above the median
         ([0, 1], [], [1], 0.5),
         ([0, 1], [5, 5], [], 3),
-    ],
+    ]
 )
 def test_promoted_is_what_is_used_more_than_the_median_or_all_that_is_used_alike(counts, earlier, expected, middle):
     some = [record(str(i), scope=Scope.SESSION, access_count=n, level=1.0) for i, n in enumerate(counts)]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import budget
+from conftest import budget, every
 from perdure.models.wordpiece import WordPiece
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import count_tokens, pieces
@@ -91,8 +91,7 @@ def test_a_sentence_ends_at_a_mark_before_a_space_and_at_a_line_end():
     assert cut("") == cut(" \n ") == []
 
 
-@pytest.mark.parametrize(
-    "text",
+@every(
     [
         "My doctor is now Dr. Petrova, at the old clinic.",
         "Ask Prof. van Dijk or Mr. J. R. Ito.",
@@ -100,7 +99,7 @@ def test_a_sentence_ends_at_a_mark_before_a_space_and_at_a_line_end():
         "The method is of Dolan et al. (2019), i.e. without heat.",
         "We meet at 9 a.m. on Mondays, e.g. Tailscale vs. WireGuard.",
         "Wir nehmen z.B. Nr. 7 bzw. Hafen 8.",
-    ],
+    ]
 )
 def test_an_abbreviation_or_an_initial_ends_no_sentence_that_goes_on(text):
     assert cut(text) == [text]
@@ -153,7 +152,7 @@ def test_pieces_say_what_they_are(text, kind, values):
     assert said(text, kind) == values
 
 
-@pytest.mark.parametrize("part", HOSTILE)
+@every(HOSTILE)
 def test_pieces_of_hostile_texts_hold_everything_but_white_space(part):
     text = part * (2_000 // len(part))
     found = pieces(text)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Clock, opened
+from conftest import Clock, every, opened
 from perdure import copy
 from perdure.compose import store_at
 from perdure.records.memory import Message, Trust
@@ -27,8 +27,7 @@ ORDER = [Trust.AUTHORITY, Trust.USER, Trust.ASSISTANT, Trust.EXTERNAL]
 
 
 @pytest.mark.behaviour("SF20")
-@pytest.mark.parametrize(
-    ("role", "source", "trust"),
+@every(
     [
         ("user", None, Trust.USER),
         ("User ", "t.jsonl:12", Trust.USER),
@@ -44,7 +43,7 @@ ORDER = [Trust.AUTHORITY, Trust.USER, Trust.ASSISTANT, Trust.EXTERNAL]
         ("user", "assistant", Trust.ASSISTANT),
         ("authority", None, Trust.AUTHORITY),
         ("authority", "https://example.org", Trust.EXTERNAL),
-    ],
+    ]
 )
 def test_trust_by_role_and_source(role, source, trust):
     assert trust_of(role, source) is trust

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import every
 from perdure.knowledge.extraction.dates import dates_in
 from perdure.knowledge.extraction.values import same_value, value_of
 from perdure.knowledge.records.facts import ValueKind
@@ -83,26 +84,26 @@ DATES = {
 
 
 @pytest.mark.behaviour("CL13", "002-stage-3-equal")
-@pytest.mark.parametrize(("one", "other"), SAME)
+@every(SAME)
 def test_words_that_mean_the_same_have_one_normal_form(one, other):
     assert value_of(one, SAID).norm == value_of(other, SAID).norm
     assert same_value(value_of(one, SAID), value_of(other, SAID))
 
 
-@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+@every(DIFFERENT)
 def test_words_that_mean_something_else_differ(one, other):
     assert not same_value(value_of(one, SAID), value_of(other, SAID))
 
 
 @pytest.mark.behaviour("CL14")
-@pytest.mark.parametrize(("text", "day"), DATES.items())
+@every(DATES.items())
 def test_a_day_is_read_against_the_time_of_the_message(text, day):
     value = value_of(text, SAID)
     assert (value.kind, value.norm) == (ValueKind.DATE, day)
     assert value.at == to_instant(datetime.fromisoformat(day).replace(tzinfo=UTC))
 
 
-@pytest.mark.parametrize("text", ["10/05/2024", "February 30", "April 25,000", "2024-13-01", "Friday", "in May be"])
+@every(["10/05/2024", "February 30", "April 25,000", "2024-13-01", "Friday", "in May be"])
 def test_what_is_no_single_day_is_no_date(text):
     assert value_of(text, SAID).kind is not ValueKind.DATE
 
@@ -171,6 +172,6 @@ def test_being_the_same_is_an_equivalence(a, b, c):
     assert not (same_value(one, two) and same_value(two, three)) or same_value(one, three)
 
 
-@pytest.mark.parametrize("text", ["", " ", "!!!", "\ud800", "\x00", "'; DROP TABLE fact; --", "9" * 5000, "a " * 5000])
+@every(["", " ", "!!!", "\ud800", "\x00", "'; DROP TABLE fact; --", "9" * 5000, "a " * 5000])
 def test_bad_input_is_a_text_like_any_other(text):
     assert len(value_of(text, SAID).norm) <= 1000

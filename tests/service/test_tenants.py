@@ -34,6 +34,12 @@ def store(request):
     return request.param
 
 
+WALKED = pytest.mark.parametrize(
+    "store", [STORES[0], pytest.param("postgres", marks=[*STORES[1].marks, weekly])], indirect=True
+)
+"""For the walk through all routes and tools; that no verb reaches past a prefix on a server: `stores/test_fence.py`."""
+
+
 @pytest.fixture
 def shared(path):
     with perdure.open(path, POLICY) as memory:
@@ -189,6 +195,7 @@ def leaks(text, known):
     return [word for word in words_of(known) if word in text]
 
 
+@WALKED
 def test_no_route_and_no_tool_shows_or_changes_what_is_anothers(shared):
     alice, bob = settle(shared, "alice"), settle(shared, "bob")
     before, tokens = rows_of(shared, alice["place"]), [t for t in tokens_of(shared) if t[2] == "alice/*"]

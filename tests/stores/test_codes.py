@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import budget
+from conftest import budget, weekly
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import BLOCK, Codes, encode, quantize, similarities, telling_bits
 
@@ -244,6 +244,7 @@ def test_flat_recall_on_clustered_vectors():
     assert few < 0.9  # the threshold can fail: with ten candidates instead of 400 the sign bits alone decide
 
 
+@weekly
 def test_recall_through_cells_rises_with_the_probes():
     rows, queries = clustered(20_000, 384, seed=4, per_cluster=200)
     cells = Cells.train(rows[:5000], 400, seed=1)  # each cluster is split between a few cells

@@ -20,6 +20,7 @@ from conftest import (
     on_a_file,
     on_two_servers_too,
     opened,
+    weekly,
     weekly_on_a_server,
 )
 from perdure.compose import store_at
@@ -320,6 +321,7 @@ def test_a_store_below_one_segment_can_be_optimized(opening):
     assert memory.recall("word77", touch=False).hits[0].memory.content == "word77 other0"
 
 
+@weekly
 @on_a_file
 def test_a_store_of_which_much_was_taken_back_can_be_optimized(opening, path):
     """What is packed of it stays in place, without a vector: a whole segment, and a part of another one."""

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import HashEmbedder, calls_of, finished, on_a_file, opened
+from conftest import HashEmbedder, budget, calls_of, finished, on_a_file, opened, weekly
 from starts import forked_python
 
 FOLLOWED = """
@@ -72,6 +72,7 @@ def test_names_facts_and_vectors_are_those_of_the_file_whoever_writes(path, cloc
         finished(other)
 
 
+@weekly
 @on_a_file
 def test_a_recall_costs_no_more_after_hundreds_that_no_sweep_has_counted(path, clock):
     with opened(path, {}, clock, HashEmbedder()) as memory:
@@ -114,7 +115,7 @@ def test_accesses_that_are_kept_are_those_of_the_file_whoever_counts_them(path, 
     ):
         for i in range(12):
             one.remember(f"A stone lies in the river at mile {i}.")
-        for _ in range(150):
+        for _ in range(budget(60, 150)):
             memory = drawn.choice((one, one, other))
             does = drawn.choices(("recall", "sweep", "forget", "undo"), (20, 1, 1, 1))[0]
             if does == "recall":

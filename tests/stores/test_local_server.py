@@ -92,6 +92,7 @@ def test_the_callers_postgres_variables_do_not_lead_elsewhere(server, monkeypatc
     assert server.sql("SHOW search_path") == '"$user", public'
 
 
+@weekly
 def test_what_was_committed_survives_kill(reachable):
     with LocalServer(reachable / "kept", settings={"wal_level": "logical"}) as server:
         as_perdure(server, "CREATE TABLE t AS SELECT generate_series(1, 500) AS n")
@@ -120,6 +121,7 @@ def test_what_was_committed_survives_kill(reachable):
     assert (reachable / "kept" / "data" / "PG_VERSION").exists()
 
 
+@weekly
 @pytest.mark.parametrize("synchronous", [True, pytest.param(False, marks=weekly)])
 def test_a_replica_follows_and_can_be_promoted(synchronous):
     with local_server(fsync="off") as primary, replica_of(primary, synchronous=synchronous) as replica:
@@ -194,6 +196,7 @@ def test_a_missing_wheel_is_an_error_that_says_what_to_install(monkeypatch, tmp_
         LocalServer(tmp_path, port=1).dsn()
 
 
+@weekly
 def test_many_processes_make_one_copy_of_the_programs(reachable, monkeypatch):
     wheel = reachable / "wheel"
     for part in local_programs._PARTS[:4]:

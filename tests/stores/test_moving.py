@@ -45,7 +45,10 @@ EDGE = {"kind": "about", "role": "", "weight": 1.0}
 POLICY = {**WORDS_ONLY, "preset": "tiered"}
 ONE_WAY = pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=weekly)], indirect=True)
 """For a test whose way back others of this file go."""
-WAYS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres")]
+WAYS = [
+    *(("sqlite", "postgres"), ("postgres", "sqlite")),
+    *(pytest.param(kind, kind, marks=weekly) for kind in ("sqlite", "postgres")),
+]
 
 
 @pytest.fixture
@@ -691,6 +694,7 @@ def test_twenty_thousand_memories_need_no_more_memory_than_five_thousand(tmp_pat
     assert int(finished(python(STREAM, tmp_path))) < 15
 
 
+@weekly
 @ONE_WAY
 def test_large_texts_are_moved_a_few_at_a_time(at, kind, other):
     source, target = at(kind)(), at(other)()

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import Clock, on_a_file, opened, python
+from conftest import Clock, budget, on_a_file, opened, python
 from perdure.stores.packing import zstd
 from perdure.stores.sqlite.lines import line_part, packed_after, packed_id, packed_line
 
@@ -155,7 +155,7 @@ def test_a_damaged_line_is_named_and_nothing_breaks(old, clock):
     st.integers(0, 36),
     st.uuids(),
 )
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=budget(75, 300), deadline=None, derandomize=True)
 def test_packed_ids_are_paged_in_the_order_of_their_texts(start, length, identity):
     after = start[:length]
     assert (packed_id(str(identity)) >= packed_after(after)) == (str(identity) > after)
@@ -210,7 +210,7 @@ rows = st.one_of(st.none(), st.dictionaries(st.sampled_from("abcd"), st.one_of(n
     st.sampled_from(["counted 1 access", "stored as note", "said by a person", None]),
     st.sampled_from([None, "learned", "upkeep", "fact"]),
 )
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=budget(125, 500), deadline=None, derandomize=True)
 def test_a_line_is_given_back_to_the_letter(operation, before, after, because, kept):
     shelf = {} if kept is None else {"shelf": kept, "name": "", "data": {"recent": [operation]}}
     whole = [None if row is None else {**shelf, **row, "op": operation} for row in (before, after)]

@@ -18,6 +18,7 @@ from conftest import (
     Clock,
     HashEmbedder,
     bare_memories,
+    budget,
     logical,
     opened,
     places,
@@ -296,7 +297,7 @@ def test_everything_that_is_told_is_the_same(both):
     seen = [both.memories[0].list(limit=1000, include_archived=True, inside=s) for s in ("s1", "s2")]
     ids = list(dict.fromkeys(m.id for page in seen for m in page))
     assert len(ids) >= 230
-    for identity in ids[::9]:
+    for identity in ids[:: budget(18, 9)]:
         agree(both, lambda m, i=identity: m.why(i).to_dict())
         agree(both, lambda m, i=identity: [e.to_dict() for e in m.history(i)])
         agree(both, lambda m, i=identity: m.why_not(i, "the deploy of the bridge", limit=3).to_dict(), scored=True)
@@ -317,7 +318,7 @@ def test_a_life_and_its_undoing_are_the_same(fresh, embedder):
     both.each(lambda m: live(m, both.clock, count=140))
     start = same_content(both)
     operations = []
-    for day in range(25):
+    for day in range(budget(16, 25)):
         both.clock.passes(days=1)
         for query in QUERIES[day : day + 2]:
             agree(both, lambda m, q=query: m.recall(q, limit=3).to_dict(), scored=True)
@@ -395,7 +396,7 @@ def test_a_name_narrows_to_the_same_memories_and_ranks_them_much_alike(both, nam
 def test_with_several_namespaces_the_best_answer_is_nearly_always_the_same(fresh, embedder):
     """How rare a word is, a file counts over all its namespaces, and a server in each."""
     both = fresh(embedder=embedder)
-    asked = QUERIES[::2]
+    asked = QUERIES[:: budget(3, 2)]
     for number, name in enumerate(("one", "two", "three")):
         both.each(lambda m, name=name, seed=number: live(m, both.clock, name, seed, count=120 + 90 * seed))
     servers().analyze(both.places[1])

@@ -36,7 +36,7 @@ def beside(random, rows, cosine):
     return unit(cosine * rows + np.sqrt(1 - cosine**2) * away)
 
 
-@settings(max_examples=budget(15, 150), deadline=None)
+@settings(max_examples=budget(5, 150), deadline=None)
 @given(
     n=st.sampled_from([1, 70, 75, 640, 1030, 5000]),
     asked=st.sampled_from([1, 63, 64, 130, 530]),

@@ -84,6 +84,7 @@ def test_no_sentence_stands_in_an_evaluation_set(splits):
     assert list(check.copied([c for listed in splits.values() for c in listed], known)) == []
 
 
+@weekly
 def test_questions_of_the_test_split_find_their_turns(splits):
     if find_spec("onnxruntime") is None or find_spec("perdure_embedder") is None:
         pytest.skip("needs onnxruntime and the weights: pip install perdure[local]")

@@ -189,6 +189,7 @@ class Rounded:
         return [(v / np.linalg.norm(v)).tobytes() for v in cut]
 
 
+@weekly
 def test_the_recall_of_cut_weights_is_lower_and_the_export_refuses_it():
     pytest.importorskip("perdure_embedder")
     chat = next(c for c in loss.english_test_chats() if c.name == "29-mossie-care")

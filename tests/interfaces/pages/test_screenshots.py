@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from interfaces import demonstration
 from interfaces.pages.browsers import chromium
 from programs import library
 
@@ -46,7 +47,7 @@ def made(tmp_path_factory):
     """Every picture, made anew; yields (the pictures, their folder, how much a picture differs from its like)."""
     folder = tmp_path_factory.mktemp("pictures")
     with (
-        SHOTS["demonstration"]() as memory,
+        SHOTS["demonstration"](demonstration.told(tmp_path_factory)[1]) as memory,
         SHOTS["served"](memory) as address,
         playwright.sync_playwright() as driver,
         driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"]) as chrome,
