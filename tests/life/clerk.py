@@ -169,11 +169,20 @@ def _matters_of_people(me: Teller) -> tuple[Matter, ...]:
 
 HOUSEKEEPING: Final[Sequence[Matter]] = (
     {30: (("learn_procedures", {}), ("learn_rates", {}), ("summarize", {})), 46: (("summarize", {}),)},
-    {31: (("extract", {"text": "We decided to use the blue forms for refunds.", "namespace": "default"}),)},
-    {34: (("decay", {"factor": 0.5}), ("decay", {"dry_run": False}))},
+    {
+        31: (
+            ("extract", {"text": "We decided to use the blue forms for refunds.", "namespace": "default"}),
+            _say("Please book the small van for the porter.", "Yes, that is correct.", "My doctor is Elif Rossi."),
+        )
+    },
+    {
+        10: (("decay", {"decay_function": "linear", "dry_run": False}),),
+        12: (("decay", {"decay_function": "step", "dry_run": False}),),
+        34: (("decay", {"factor": 0.5}), ("decay", {"dry_run": False})),
+    },
     {42: (("consolidate", {"similarity_threshold": 0.8, "strategy": "keep_oldest"}), ("fit", {"tokens": 600}))},
 )
-"""What is done in every office; who asks for a decay by a factor is told the way."""
+"""What is done in every office; who asks for a decay by a factor, or to merge a fifth at once, is told the way."""
 
 
 @cache

@@ -12,12 +12,14 @@ from typing import Any, Final
 
 import perdure.memory  # noqa: F401  # declares the verbs
 from life.defects import CHECKED
+from perdure.knowledge.records.facts import EventType, Learned
 from perdure.knowledge.rules.claim_resolution import ConflictStrategy
 from perdure.knowledge.rules.fact_records import TABLE, FactEvent, FactState, FactTransition, state_of
 from perdure.records.instant import to_instant
-from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
+from perdure.records.memory import LIKELY_SUPERSEDES, Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Entry
+from perdure.rules.consolidation.merging import MergeStrategy
 from perdure.rules.lifecycle.tier_table import RULES, Rule
 from perdure.verbs.declaration import VERBS
 
@@ -106,6 +108,27 @@ def _decided(**data: str) -> Row:
     return is_such
 
 
+def _learned(how: Learned) -> Row:
+    """Recognise that a fact came to be known."""
+
+    def is_such(entry: Entry) -> bool:
+        row = entry.after or {}
+        return entry.before is None and row.get("shelf") == "fact" and row["data"]["learned"] == how
+
+    return is_such
+
+
+def _linked(kind: str, *, gone: bool = False) -> Row:
+    """Recognise a link of a kind that comes; or one that goes without being undone."""
+
+    def is_such(entry: Entry) -> bool:
+        row = (entry.before if gone else entry.after) or {}
+        comes = entry.before is None
+        return entry.target == "link" and row.get("kind") == kind and comes is not gone and entry.operation != "undo"
+
+    return is_such
+
+
 _SAYING: Final = ("remember", "ingest", "learn", "update")
 _FORMS: Final = tuple(Form)
 _SCOPES: Final = tuple(Scope)
@@ -115,7 +138,7 @@ NOT_LIVED: Final[Mapping[str, str]] = {
     "review": "an answer is an operation of its own",
     "forget": "is written as archive",
     "remember_many": "is written as remember",
-    "erase": "cannot be taken back, as a life is: operations/test_erase.py",
+    "erase": "by hand: operations/test_erase.py; by the policy it is a row of its own",
     **dict.fromkeys(("reembed", "optimize", "repair", "compact"), "is about the store, not about a memory"),
     **dict.fromkeys(("create_token", "revoke_token"), "is about who may come in"),
 }
@@ -130,6 +153,9 @@ OPERATIONS: Final = {
 }
 """Row -> the name of the operation in the journal."""
 
+MERGING: Final = [how for how in MergeStrategy if how is not MergeStrategy.KEEP_HIGHEST_CONFIDENCE]
+"""Ways to merge that a caller may choose; what is left out is how a task's end merges."""
+PATTERNS: Final = ("decision", "definition", "important", "solution", "error", "explicit", "pattern")
 DERIVED: Final[Mapping[str, Row]] = {
     **{f"rule {rule.name}": _by_rule(rule) for rule in RULES},
     **{
@@ -149,9 +175,14 @@ DERIVED: Final[Mapping[str, Row]] = {
     **{f"a {kind} is stored": _born(kind=kind) for kind in Kind},
     **{f"a fact that is {row.source} is {row.event}": _of_facts(row) for row in TABLE},
     **{f"a conflict is decided: {s}": _decided(strategy=_DECIDED_AS.get(s, s)) for s in ConflictStrategy},
+    **{f"a message is a {one}": _because(f"(a {one}", "ingest") for one in EventType},
+    **{f"a fact is learned by {how}": _learned(how) for how in Learned if how is not Learned.MODEL},  # no life has one
+    **dict.fromkeys((f"merged by {how}" for how in MERGING), lambda _: False),  # counted by the driver
+    **dict.fromkeys((f"extracted as {name}" for name in PATTERNS), lambda _: False),  # counted by the driver
     **dict.fromkeys(OPERATIONS, lambda _: False),  # counted in ``reached``
 }
-"""What the engine's own tables hold: rules, tiers, statuses, forms, scopes, kinds, facts' states, conflicts, verbs."""
+"""What the engine's own tables hold: rules, tiers, statuses, forms, scopes, kinds, facts' states, conflicts, verbs, and
+messages, ways to learn, to merge and to extract."""
 
 BY_HAND: Final[Mapping[str, Row]] = {
     "vault to warm": _by("move", _turns("tier", "vault", "warm")),
@@ -170,6 +201,11 @@ BY_HAND: Final[Mapping[str, Row]] = {
     "replaced by an update": _by("update", _turns("status", "active", "superseded")),
     "replaced by remember": _by("remember", _turns("status", "active", "superseded")),
     "duplicates are merged": _by("consolidate", _turns("status", "active", "consolidated")),
+    "alike ones are linked": _by("consolidate", _linked("similar")),
+    "likely duplicates are asked about": _by("consolidate", lambda e: (e.after or {}).get("shelf") == "review"),
+    "a task's duplicates are merged": _by("complete_task", _turns("status", "active", "consolidated")),
+    "likely made untrue by a later statement": _linked(LIKELY_SUPERSEDES),
+    "holds because it is said again": _linked(LIKELY_SUPERSEDES, gone=True),
     "a task's edges are strengthened": _because("accesses of its members", "complete_task"),
     "a session's memories are promoted": _by("promote", _turns("scope", "session", "long_term")),
     "a session is summed up": _by("promote", _born(kind="summary")),
@@ -179,11 +215,17 @@ BY_HAND: Final[Mapping[str, Row]] = {
     "use is counted": _because("by recall", "sweep"),
     "use raises importance": _by("used", lambda e: "importance" in (e.after or {})),
     "a wrong answer lowers confidence": _by("used", lambda e: "confidence" in (e.after or {})),
-    "reinforced by hand": _by("reinforce", lambda e: "importance" in (e.after or {})),
+    **{
+        f"reinforced by hand, {how}": _because(f"reinforced ({how} ", "reinforce")
+        for how in ("additive", "multiplicative", "set_value")
+    },
     "strengthened by hand": _by("strengthen", lambda e: "level" in (e.after or {})),
     "weakened by hand": _by("weaken", lambda e: "strength" in (e.after or {}) or "level" in (e.after or {})),
     "something is extracted": _by("extract", _born()),
-    "importance is decayed by hand": _by("decay", lambda e: "decayed" in (e.after or {})),
+    **{
+        f"importance is decayed by hand, {shape}": _because(f" ({shape}, half-life", "decay")
+        for shape in ("exponential", "linear", "step")
+    },
     "a fact is said again": lambda e: e.operation in _SAYING and "reinforcements" in (e.after or {}) and bool(e.before),
     "a fact is confirmed": _by("confirm", lambda e: "validated_ms" in (e.after or {})),
     "a fact is denied": _by("deny", _turns("status", "active", "invalidated")),

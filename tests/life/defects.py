@@ -16,8 +16,11 @@ from typing import Any, Final
 
 from life.driver import Told
 from life.invariants import changes_of_view, is_shown
+from life.lives import Life
 from life.words import POLITE, reworded
-from perdure.records.memory import Form, Kind, MemoryItem, Scope
+from perdure.compose_policy import RLM_KEYS
+from perdure.interfaces.cli.call import Exit
+from perdure.records.memory import Form, Kind, MemoryItem, Scope, Status
 from perdure.records.policy import GatePolicy, Policy
 from perdure.records.report import Entry
 
@@ -43,6 +46,11 @@ CHECKED: Final = (
     "reviews are suggested",
     "a move waits for a week",
     "something is refused",
+    "a person lets go what waits",
+    "what was archived long ago is erased",
+    "an answer with what a later statement makes untrue",
+    *(f"perdure alerts ends with {code.value}" for code in (Exit.OK, Exit.ALERT)),
+    *(f"{key} of rlm-config.json" for key in RLM_KEYS),
 )
 """Rows: what the checks look at."""
 LONG_TEXT: Final = 1000
@@ -50,11 +58,13 @@ LONG_TEXT: Final = 1000
 CHOSEN: Final = re.compile(r"decided|agreed|rejected|always|remember|no, \w+, not|appointment|allergic", re.IGNORECASE)
 """What is promoted although nobody used it: it decides, or somebody asked for it."""
 DECAYED: Final = re.compile(r"has decayed to [\d.]+ from a base of [\d.]+ \((.*?); ([\d.]+) days since .*?, (\d+) acc")
+FADED: Final = re.compile(r"archived: the confidence has fallen below ([\d.]+) \(confidence")
+SURE: Final = re.compile(r"promoted to long_term: confidence [\d.]+ is at least ([\d.]+)")
 DECISION: Final = re.compile(r"(We decided|We agreed|Always) .*")
 INTO: Final = re.compile(r"^consolidated into (\S+)")
 
 
-def looks(told: Told, items: Sequence[MemoryItem], histories: Histories, policy: Policy) -> Seen:
+def looks(told: Told, items: Sequence[MemoryItem], histories: Histories, policy: Policy, life: Life) -> Seen:
     """Tell of everything that is looked at in a life."""
     texts = {**{m.id: m.content for m in items if m.form is Form.FULL}, **told.texts}
     yield from _rationing(histories, policy.gates)
@@ -65,6 +75,7 @@ def looks(told: Told, items: Sequence[MemoryItem], histories: Histories, policy:
     yield from _decay(histories, policy)
     yield from _forms(texts, histories)
     yield from _announced(told, histories)
+    yield from _configured(histories, life.rlm) if life.rlm else ()
     yield from told.looks
 
 
@@ -191,16 +202,39 @@ def _use(histories: Histories, policy: Policy) -> Seen:
 def _decay(histories: Histories, policy: Policy) -> Seen:
     """What a decay by hand writes down is what the policy's curve, half-life, floor and weight make of it."""
     keys = policy.importance
-    asked = f"{keys.shape}, half-life {keys.half_life_days:g} days, floor {keys.floor:g}, weight {keys.access_weight:g}"
+    asked = f"half-life {keys.half_life_days:g} days, floor {keys.floor:g}, weight {keys.access_weight:g}"
     for identity, entries in histories.items():
         row: dict[str, Any] = {}
         for entry in entries:
             if found := DECAYED.search(entry.because):
-                how, days, accesses = found[1], float(found[2]), int(found[3])
+                shape, _, how = found[1].partition(", ")
+                days, accesses = float(found[2]), int(found[3])
                 least = max(keys.floor, row["importance"] * 2 ** (-(days + 0.1) / keys.half_life_days))
-                low = accesses == 0 and entry.after["decayed"] < min(least, row["importance"])
+                low = shape == keys.shape and accesses == 0 and entry.after["decayed"] < min(least, row["importance"])
                 yield CHECKED[12], f"{identity} decays by {how} instead of {asked}" if low or how != asked else ""
             row |= (entry.after or {}) if entry.target == "memory" else {}
+
+
+def _configured(histories: Histories, keys: Mapping[str, Any]) -> Seen:
+    """What ``rlm-config.json`` says decides what is merged when a task ends, promoted, and archived, and when."""
+    for identity, entries in histories.items():
+        row: dict[str, Any] = {}
+        for entry in entries:
+            after = entry.after or {}
+            if found := SURE.match(entry.because):
+                wrong = float(found[1]) != keys["promotion_threshold"]
+                yield "promotion_threshold of rlm-config.json", entry.because if wrong else ""
+            if found := FADED.match(entry.because):
+                wrong = float(found[1]) != keys["decay_min_confidence"]
+                yield "decay_min_confidence of rlm-config.json", entry.because if wrong else ""
+            if FADED.match(entry.because) and not row.get("access_count") and row["kind"] == Kind.EPISODE:
+                days = (after["status_ms"] - row["anchor_ms"]) / 86_400_000
+                sure = row["confidence"] * keys["decay_factor"] ** days
+                wrong = abs(sure - keys["decay_min_confidence"]) > 0.001  # as few decimals are shown
+                yield "decay_factor of rlm-config.json", f"{identity} has faded to {sure}" if wrong else ""
+            if entry.operation == "complete_task" and after.get("status") == Status.CONSOLIDATED:
+                yield "consolidation_threshold of rlm-config.json", ""  # the default would keep both
+            row |= after if entry.target == "memory" else {}
 
 
 def _forms(texts: Mapping[str, str], histories: Histories) -> Seen:

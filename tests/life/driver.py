@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any, Final
+from unittest import mock
+
+from typer.testing import CliRunner
 
 import perdure
 from life.lives import Day, Life, Step
+from perdure.compose_policy import RLM_VARIABLE
+from perdure.interfaces.cli import app as cli
+from perdure.interfaces.cli.call import Exit
 from perdure.records.errors import PerdureError
-from perdure.records.memory import Form
+from perdure.records.memory import Form, Kind, MemoryItem, Status
 from perdure.records.plan import Target
 from perdure.records.report import Operation
 
@@ -27,6 +38,17 @@ PAGES: Final = (60, 1000)
 
 SHOWN: Final = 20
 """Memories that ``stats`` names of each sort."""
+
+
+def everything(memory: perdure.memory.Memory, sessions: Iterable[str] = ()) -> list[MemoryItem]:
+    """Return every memory, hidden ones too and those that only these sessions see, newest first."""
+    found: dict[str, MemoryItem] = {}
+    for inside in (None, *sessions):
+        last = None
+        while page := memory.list(limit=1000, include_archived=True, before=last, inside=inside):
+            found |= {m.id: m for m in page}
+            last = page[-1].id
+    return [found[i] for i in sorted(found, reverse=True)]
 
 
 class Clock:
@@ -47,7 +69,7 @@ class Told:
         texts: Memory -> its words as they were handed over.
         ids: Label -> memory.
         operations: Every operation, oldest first.
-        undone: Those that the life itself has taken back, and those that took them back.
+        undone: Those that the life itself has taken back, and those that took them back -> the other one of the two.
         names: What each of them is called in the journal -> how often.
         sessions: The sessions in which something was said.
         refused: (verb, error) -> how often.
@@ -55,13 +77,15 @@ class Told:
         consolidated: When something was consolidated, as the journal tells it.
         extracted: The texts from which something was extracted.
         announced: (when, memories that somebody was told are about to be archived or wait, up to when all are named).
+        accepted: The operations by which a person let go what the gates held.
+        erased: Memory -> its words, of those that the policy erased.
         looks: What the driver has looked at itself, as ``life.defects`` tells it.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     operations: list[str] = field(default_factory=list)
-    undone: set[str] = field(default_factory=set)
+    undone: dict[str, str] = field(default_factory=dict)
     names: Counter[str] = field(default_factory=Counter)
     sessions: set[str] = field(default_factory=set)
     refused: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -69,6 +93,8 @@ class Told:
     consolidated: list[str] = field(default_factory=list)
     extracted: list[str] = field(default_factory=list)
     announced: list[tuple[str, frozenset[str], str]] = field(default_factory=list)
+    accepted: set[str] = field(default_factory=set)
+    erased: dict[str, str] = field(default_factory=dict)
     looks: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -128,6 +154,31 @@ class Player:
         while (due := self._swept + timedelta(hours=self.every)) <= until:
             self.clock.now = self._swept = due
             self._busy |= self.memory.sweep().changed
+            if self.memory.policy.upkeep.erase_archived_days:
+                self._maintain()
+
+    def _maintain(self) -> None:
+        """Do what else is due, and look whether just what was archived long ago is erased with what rests on it."""
+        keys = self.memory.policy.upkeep
+        before, until = (
+            everything(self.memory, self.told.sessions),
+            self.clock.now - timedelta(days=keys.erase_archived_days),
+        )
+        self.memory.upkeep("maintenance")
+        left = {m.id for m in everything(self.memory, self.told.sessions)}
+        gone = {m.id: m for m in before if m.id not in left}
+        due = {m.id for m in before if _archived_by(m, until)}
+        rests = {i for i, m in gone.items() if m.kind in (Kind.FACT, Kind.SUMMARY)}
+        if due or gone:
+            wrong = (gone.keys() - rests) ^ (due - rests)
+            self.told.looks.append(("what was archived long ago is erased", f"{sorted(wrong)}" if wrong else ""))
+        self.told.erased |= {i: self.told.texts.pop(i, m.content) for i, m in gone.items()}
+        self._busy |= bool(gone)
+        report = self.memory.upkeep_state().get("report", {})
+        if report and self.life.rlm:
+            hours = (report["next"] - report["last_ms"]) / 3_600_000
+            wrong = "" if hours == self.life.rlm["decay_interval_hours"] else f"a report each {hours} hours"
+            self.told.looks.append(("decay_interval_hours of rlm-config.json", wrong))
 
     def now(self) -> str:
         """Return the instant as the journal tells it."""
@@ -135,6 +186,7 @@ class Player:
 
     def listen(self) -> None:
         """Look at what is about to be archived, what waits, and the reviews that are suggested."""
+        self._run_alerts()
         stats = self.memory.stats()
         ids = {i for i, *_ in stats.about_to_fade} | {i for i, _ in stats.held_first}
         more = stats.fading > len(stats.about_to_fade)
@@ -149,6 +201,15 @@ class Player:
             few = len(values) <= SHOWN and values == sorted(values, reverse=True)
             self.told.looks.append(("reviews are suggested", "" if few else f"{len(values)} reviews in no order"))
 
+    def _run_alerts(self) -> None:
+        """Run the command that a person's own timer runs; its exit code tells whether somebody must look."""
+        alerts = [a.to_dict() for a in self.memory.alerts()]
+        with mock.patch("perdure.open", return_value=nullcontext(self.memory)):
+            done = CliRunner().invoke(cli.app, ["alerts", "--json"])
+        code = Exit.ALERT if {a["severity"] for a in alerts} & {"warning", "critical"} else Exit.OK
+        fault = "" if done.exit_code == code and json.loads(done.stdout) == alerts else f"{done.exit_code}: {alerts}"
+        self.told.looks.append((f"perdure alerts ends with {code.value}", fault))
+
     def note(self) -> None:
         """Write down what was done since the last note."""
         fresh: list[Operation] = []
@@ -157,7 +218,8 @@ class Player:
             if len(fresh) < most:
                 break
         self.told.operations += [o.id for o in reversed(fresh)]
-        self.told.undone |= {i for o in fresh if o.undoes is not None for i in (o.id, o.undoes)}
+        pairs = [(o.id, o.undoes) for o in fresh if o.undoes is not None]
+        self.told.undone |= dict(pairs) | {undone: by for by, undone in pairs}
         self.told.names.update(o.operation for o in fresh)
         self._busy, self._done = False, fresh[0].id if fresh else self._done
 
@@ -179,6 +241,7 @@ class Player:
             "reread": self._reread,
             "review": self._review,
             "consolidate": self._consolidate,
+            "let_go": self._let_go,
             "fit": lambda s: self._plain("fit", tokens=s.arguments["tokens"], dry_run=False),
             "summarize": lambda _: self._plain("summarize", dry_run=False),
             "learn_rates": lambda _: self._plain("rates", dry_run=False),
@@ -233,9 +296,20 @@ class Player:
     def _recall(self, step: Step) -> None:
         asked = {k: v for k, v in step.arguments.items() if k != "use"}
         found = self.memory.recall(**asked)
+        if self.memory.policy.knowledge.supersession == "local":
+            self._compare([h.memory.id for h in found.hits])
         self.told.asked["nothing known" if found.nothing_known else "found"] += 1
         if step.arguments.get("use") and found.hits:
             self.memory.used([found.hits[0].memory.id], step.arguments["use"], recall_id=found.recall_id)
+
+    def _compare(self, hits: Sequence[str]) -> None:
+        """Look whether what a later statement makes untrue stands behind it."""
+        for place, identity in enumerate(hits):
+            links = self.memory.why(identity).links
+            later = {other for kind, other, _ in links if kind == "likely_superseded_by"} & {*hits}
+            if later:
+                fault = "" if later <= {*hits[:place]} else f"{identity} stands before {later}"
+                self.told.looks.append(("an answer with what a later statement makes untrue", fault))
 
     def _reread(self, step: Step) -> None:
         """Ask, and read in full what is shown in a shorter form."""
@@ -264,7 +338,8 @@ class Player:
 
     def _extract(self, step: Step) -> None:
         self.told.extracted.append(step.arguments["text"])
-        self._plain("extract", **step.arguments)
+        found = self.memory.extract(**step.arguments).extractions
+        self.told.looks += [(f"extracted as {e.pattern_matched}", "") for e in found if e.stored]
 
     def _same(self) -> None:
         """Say of two predicates that are asked about that they are one."""
@@ -272,9 +347,17 @@ class Player:
         self.memory.same(question.id)
 
     def _relate(self, step: Step) -> None:
-        """Link the last memories."""
-        last = list(self.told.texts)[-step.arguments["number"] :]
-        self.memory.relate(last)
+        """Link the last memories, or those that are named."""
+        named = [self.told.ids[label] for label in step.arguments.get("ids", ())]
+        self.memory.relate(named or list(self.told.texts)[-step.arguments["number"] :])
+
+    def _let_go(self, step: Step) -> None:
+        """Say of what the gates hold that it may go; then nothing is held."""
+        held = self.memory.stats().held
+        self.told.accepted |= {*self.memory.sweep(**step.arguments).operations}
+        left = self.memory.stats().held
+        if held:
+            self.told.looks.append(("a person lets go what waits", f"{left} still wait" if left else ""))
 
     def _review(self, step: Step) -> None:
         """Answer some of the day's questions, as somebody does who mostly knows."""
@@ -289,7 +372,9 @@ class Player:
     def _consolidate(self, step: Step) -> None:
         """Look first, then do it."""
         for dry_run in (True, False):
-            self.memory.consolidate("default", dry_run=dry_run, **step.arguments)
+            done = self.memory.consolidate("default", dry_run=dry_run, **step.arguments)
+        if done.memories_merged:
+            self.told.looks.append((f"merged by {step.arguments['strategy']}", ""))
         self.told.consolidated.append(self.now())
 
 
@@ -300,5 +385,29 @@ MAINTENANCE: Final = frozenset({"sweep", "consolidate", "fit", "promote", "end_s
 def begin(life: Life, place: Any, *, every: float = 24.0, embedder: Any = None) -> Player:
     """Open a store for a life, at its first midnight."""
     clock = Clock()
-    memory = perdure.open(place, policy=dict(life.policy), clock=clock, embedder=embedder)
+    with _policy_of(life) as policy:
+        memory = perdure.open(place, policy=policy, clock=clock, embedder=embedder)
     return Player(life, memory, clock, every)
+
+
+@contextmanager
+def _policy_of(life: Life) -> Iterator[dict[str, Any] | None]:
+    """Yield a life's policy; None where it is found as a file meanwhile, with an ``rlm-config.json`` beside it."""
+    if not life.rlm:
+        yield dict(life.policy)
+        return
+    keys = [(n, k, v) for n, table in life.policy.items() if isinstance(table, Mapping) for k, v in table.items()]
+    own = "".join(f"{name}.{key} = {json.dumps(value)}\n" for name, key, value in keys)
+    with TemporaryDirectory() as folder:
+        files = {RLM_VARIABLE: Path(folder, "rlm-config.json"), "PERDURE_POLICY": Path(folder, "perdure.toml")}
+        files[RLM_VARIABLE].write_text(json.dumps({"memory": dict(life.rlm)}), "utf-8")
+        files["PERDURE_POLICY"].write_text(f"preset = {json.dumps(life.policy['preset'])}\n{own}", "utf-8")
+        with mock.patch.dict(os.environ, {name: str(file) for name, file in files.items()}):
+            yield None
+
+
+def _archived_by(memory: MemoryItem, until: datetime) -> bool:
+    """Whether a memory has been archived since an instant or longer."""
+    since = memory.state.status_ms
+    is_archived = memory.status is Status.ARCHIVED and not memory.pinned and since is not None
+    return is_archived and since <= until.timestamp() * 1000

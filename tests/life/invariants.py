@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any, Final
 
-from life.driver import MAINTENANCE, Told
+from life.driver import MAINTENANCE, Told, everything
 from perdure.memory import Memory
-from perdure.records.errors import PerdureError
+from perdure.records.errors import NotFound, PerdureError
 from perdure.records.instant import from_instant
 from perdure.records.memory import Form, MemoryItem, State, Status
 from perdure.records.policy import GatePolicy
@@ -25,17 +25,6 @@ WAITING: Final = frozenset({"held_days", "overdue_hours"})
 MOVES: Final = re.compile(r"^(hot|warm|cold|vault|full|summary|keywords|archived)( to |:)")
 DIGEST_LINE: Final = re.compile(r"- .*\[(\w+)\]$")
 GONE: Final = (Status.SUPERSEDED, Status.INVALIDATED, Status.CONSOLIDATED)
-
-
-def everything(memory: Memory, sessions: Iterable[str] = ()) -> list[MemoryItem]:
-    """Return every memory, hidden ones too and those that only these sessions see, newest first."""
-    found: dict[str, MemoryItem] = {}
-    for inside in (None, *sessions):
-        last = None
-        while page := memory.list(limit=1000, include_archived=True, before=last, inside=inside):
-            found |= {m.id: m for m in page}
-            last = page[-1].id
-    return [found[i] for i in sorted(found, reverse=True)]
 
 
 def nothing_is_lost(memory: Memory, told: Told) -> Iterator[str]:
@@ -146,14 +135,20 @@ def nothing_waits_in_silence(memory: Memory, items: Sequence[MemoryItem], now: d
         yield f"{late[0].id} has been due since {late[0].due_at}, and no alert tells of it"
 
 
-def budgets_hold(histories: Mapping[str, Sequence[Entry]], gates: GatePolicy) -> Iterator[str]:
-    """Maintenance hides no more of a day than the gates let go of it; a loss belongs to the day of its own date."""
+def budgets_hold(
+    histories: Mapping[str, Sequence[Entry]], gates: GatePolicy, accepted: Collection[str]
+) -> Iterator[str]:
+    """Maintenance hides no more of a day than the gates let go of it; a loss belongs to the day of its own date.
+
+    ``accepted`` are the operations whose loss a person has accepted.
+    """
     came, went = Counter[str](), Counter[str]()
     hidden, swept = Counter[str](), Counter[str]()
     for entries in histories.values():
         for day, entry, back in changes_of_view(entries):
             (came if is_shown(entry.after) else went)[day] += 1
-            if entry.operation in MAINTENANCE and not back and not is_shown(entry.after):
+            by_gates = entry.operation in MAINTENANCE and entry.operation_id not in accepted
+            if by_gates and not back and not is_shown(entry.after):
                 hidden[day] += 1
                 swept[day] += entry.operation == "sweep"
     for day, number in hidden.items():
@@ -181,7 +176,9 @@ def is_shown(row: Mapping[str, Any] | None) -> bool:
 def state_of_everything(memory: Memory) -> dict[str, object]:
     """Return what can be seen of a store, without what use alone has changed."""
     items = everything(memory)
+    judged = items if memory.policy.knowledge.supersession == "local" else ()
     return {
+        "links": {m.id: memory.why(m.id).links for m in judged},
         "memories": {
             m.id: (m.content, m.tags, m.status, m.tier, m.form, m.scope, m.pinned, m.session, m.task) for m in items
         },
@@ -191,15 +188,38 @@ def state_of_everything(memory: Memory) -> dict[str, object]:
     }
 
 
+def without(state: Mapping[str, Any], erased: Collection[str]) -> dict[str, object]:
+    """Return a state as it would be if some memories had never been."""
+    rows = {name: sorted(row for row in state[name] if row[0] not in erased) for name in ("facts", "questions")}
+    return {**state, **rows, "memories": {i: m for i, m in state["memories"].items() if i not in erased}}
+
+
+def erased_is_gone(memory: Memory, told: Told, items: Sequence[MemoryItem], opening: str) -> Iterator[str]:
+    """Of what the policy erased only when and why are known; its words stand where others said them, too."""
+    shown, said = f"{memory.digest()}\n{opening}", "\n".join((*(m.content for m in items), *told.texts.values()))
+    for identity, text in told.erased.items():
+        try:
+            memory.why(identity)
+        except NotFound as error:
+            if "erased by maintenance" not in error.message:
+                yield f"{identity} is gone, and nothing says why: {error.message}"
+        else:
+            yield f"{identity} is erased and can be had"
+        if text in shown and text not in said:
+            yield f"{text[:60]!r} is erased and shown"
+
+
 def undo_everything(memory: Memory, told: Told, operations: Sequence[str]) -> Iterator[str]:
-    """Take operations back, newest first; what the life itself has taken back is left."""
+    """Take operations back, newest first; what the life itself has taken back is left, where it did so among them."""
+    among = {*operations}
     for identity in reversed(operations):
-        if identity in told.undone:
+        if told.undone.get(identity) in among:
             continue
         try:
             memory.undo(identity)
         except PerdureError as error:
-            if "already undone" not in error.message:
+            nothing_left = told.erased and "for good" in error.message
+            if "already undone" not in error.message and not nothing_left:
                 yield f"{identity} cannot be undone: {error.message}"
 
 

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Final
 
 from life import clerk
-from life.words import BACKED_UP, CODER, DESK, FAMILY, HISTORY, TALK, Grammar, reworded
+from life.words import BACKED_UP, CODER, DESK, FAMILY, HISTORY, LESSONS, TALK, Grammar, reworded
 
 MINUTES: Final = 24 * 60
 
@@ -52,6 +52,7 @@ class Life:
         length: Days until its end, those without a step included.
         days: What happens, in the order of time.
         questions: What can be asked about it at any time.
+        rlm: What ``rlm-config.json`` says where the policy is found as a file; empty where it is given.
     """
 
     kind: str
@@ -60,6 +61,7 @@ class Life:
     length: int
     days: tuple[Day, ...]
     questions: tuple[str, ...]
+    rlm: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -275,7 +277,8 @@ def _keep_house(me: Teller, number: int) -> None:
         me.step("reread", query=me.draw("asked"))
     if me.often(0.3):
         me.decided.append(me.draw("decided") if me.often(0.5) else reworded((me.decided or [""])[-1]))
-        text = (me.draw("note"), me.draw("small"), "It is a lovely morning.", me.decided[-1])
+        lesson = LESSONS[len(me.decided) % len(LESSONS)].format(number=number)
+        text = (me.draw("note"), me.draw("small"), "It is a lovely morning.", me.decided[-1], lesson)
         me.step("extract", text="\n".join(text), namespace="default")
     if number % 14 == 11:
         me.step("consolidate", similarity_threshold=0.85, strategy=me.chance.choice(("keep_newest", "merge_content")))
@@ -335,7 +338,8 @@ def _clean_up(me: Teller, number: int) -> None:
     if me.often(0.15):
         me.tidy()
     if number % 10 == 9:
-        me.step("consolidate", similarity_threshold=0.8, strategy="keep_highest_importance")
+        strategy = ("keep_highest_importance", "keep_oldest", "keep_newest")[number // 10 % 3]
+        me.step("consolidate", similarity_threshold=0.8, strategy=strategy)
     if number % 30 == 29:
         me.step("fit", tokens=6000)
 
@@ -350,8 +354,19 @@ def _outage(me: Teller) -> None:
         me.step("remember", label, content=f"{me.draw('caller')} {outage}", tags=("outage",), confidence=sure)
 
 
+DINNER: Final[Mapping[int, tuple[str, Mapping[str, str]]]] = {
+    3: ("remember", {"content": "We eat dinner at six."}),
+    12: ("remember", {"content": "We eat dinner at eight from now on."}),
+    14: ("recall", {"query": "Do we eat dinner at six?"}),
+    17: ("remember", {"content": "We eat dinner at six."}),
+}
+"""Day -> what a family says and asks of its evenings; in the end it says what it said at first."""
+
+
 def _family(me: Teller, number: int) -> None:
     """Few words a week, of which much changes: where people live, what they like, when they come."""
+    if number in DINNER:
+        me.steps.append(Step(17 * 60, *DINNER[number], f"dinner {number}"))
     if not me.often(0.25):
         return
     me.begin(17 * 60)
@@ -389,6 +404,8 @@ def _importer(me: Teller, number: int) -> None:
     if number < 8 and number % 2 == 0:
         me.talk(f"import-{number}", 4, ago=me.chance.randint(30, 3000))
         me.step("sweep")
+    if number == PATIENT:
+        me.steps.append(Step(me.minute, "let_go", {"accept_loss": "nobody needs what waits"}))
     if not me.often(0.3):
         return
     me.begin(20 * 60)
@@ -423,14 +440,41 @@ def _returner(me: Teller, number: int) -> None:
             me.tidy()
 
 
+def _planner(me: Teller, number: int) -> None:
+    """Come back after half a year, too, and end a task in which something was noted twice, beside other things."""
+    _returner(me, number)
+    if number == 8:
+        noted = me.draw("note")
+        others = {"one": me.draw("note"), "two": me.draw("note")}
+        for label, text in {"once": noted, "twice": f"Also: {noted}", **others}.items():
+            me.step("remember", label, content=text, task="survey", session="survey")
+        for pair in (("once", "twice"), ("once", "one"), ("twice", "two")):
+            me.step("relate", ids=pair)
+        me.step("complete_task", task_id="survey")
+
+
+PATIENT: Final = 3
+"""Days for which an importer waits for what the loss budget holds."""
+RLM: Final[Mapping[str, Mapping[str, Any]]] = {
+    "returner": {
+        "consolidation_threshold": 0.3,
+        "promotion_threshold": 0.7,
+        "decay_factor": 0.94,
+        "decay_min_confidence": 0.35,
+        "decay_interval_hours": 48,
+    }
+}
+"""Kind of user -> what the ``rlm-config.json`` beside the policy says: nothing that holds anyway."""
+ERASING: Final = {"upkeep": {"erase_archived_days": 180, "check_days": 0}, "journal": {"horizon_days": 0}}
+"""What was archived so long ago is erased, and everything else can be undone."""
 UNHURRIED: Final = {"embedder": {"model": "none"}, "limits": {"call_seconds": 0}}
 """No call of a life is given up, however busy the machine is."""
 KINDS: Final[Mapping[str, tuple[Habit, Grammar, Mapping[str, Any]]]] = {
     "coder": (_coder, CODER, {"preset": "balanced"}),
     "desk": (_desk, DESK, {"preset": "tiered"}),
-    "family": (_family, FAMILY, {"preset": "facts"}),
+    "family": (_family, FAMILY, {"preset": "facts", "knowledge": {"supersession": "local"}}),
     "importer": (_importer, HISTORY, {"preset": "balanced"}),
-    "returner": (_returner, CODER, {"preset": "confidence-decay", "gates": {"canaries": 6}}),
+    "returner": (_planner, CODER, {"preset": "confidence-decay", "gates": {"canaries": 6}, **ERASING}),
     "visitor": (_returner, FAMILY, {"preset": "activation"}),
     "clerk": (clerk.clerk, FAMILY, clerk.policy()),
 }
@@ -452,7 +496,7 @@ def life_of(kind: str, seed: int, length: int, **policy: Any) -> Life:
     questions = dict.fromkeys(
         me.draw(f"{attribute}.asked", subject=subject) for subject, attribute in sorted(me.known)[:12]
     )
-    return Life(kind, seed, {**UNHURRIED, **own, **policy}, length, days, (*questions, *me.loved))
+    return Life(kind, seed, {**UNHURRIED, **own, **policy}, length, days, (*questions, *me.loved), RLM.get(kind, {}))
 
 
 def _days(me: Teller, habit: Habit, length: int) -> Iterator[Day]:

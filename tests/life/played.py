@@ -79,7 +79,10 @@ def live(player: Player, work: Work | None = None) -> Played:
     player.note()
     faults["undone to the middle"] = [*invariants.undo_everything(memory, told, told.operations[first:])]
     clock.now = then
-    faults["as in the middle"] = invariants.differences(before, invariants.state_of_everything(memory))
+    before, after = (
+        invariants.without(state, told.erased.keys()) for state in (before, invariants.state_of_everything(memory))
+    )
+    faults["as in the middle"] = invariants.differences(before, after)
     faults["undone"] = [*invariants.undo_everything(memory, told, told.operations[:first])]
     faults["as at the beginning"] = [
         *invariants.differences(nothing, invariants.state_of_everything(memory)),
@@ -96,7 +99,7 @@ def checked(player: Player) -> tuple[dict[str, list[str]], Counter[str]]:
     items = invariants.everything(memory, told.sessions)
     histories: dict[str, Any] = {item.id: memory.history(item.id) for item in items}
     opening = memory.agent.opening("a new session", "default")
-    looks = [*defects.looks(told, items, histories, memory.policy)]
+    looks = [*defects.looks(told, items, histories, memory.policy, player.life)]
     rows = reached(histories.values(), told.names)
     return {
         "nothing waits in silence": [*invariants.nothing_waits_in_silence(memory, items, player.clock.now)],
@@ -106,8 +109,9 @@ def checked(player: Player) -> tuple[dict[str, list[str]], Counter[str]]:
         "what is hidden stays hidden": [
             *invariants.hidden_stays_hidden(memory, told, items, player.life.questions, opening)
         ],
+        "what is erased is gone": [*invariants.erased_is_gone(memory, told, items, opening)],
         "the digest fits": [*invariants.digest_fits(memory)],
-        "budgets hold each day": [*invariants.budgets_hold(histories, memory.policy.gates)],
+        "budgets hold each day": [*invariants.budgets_hold(histories, memory.policy.gates, told.accepted)],
         "what once went wrong does not": [f"{row}: {fault}" for row, fault in looks if fault],
         "the store is sound": memory.check(),
     }, rows + Counter(row for row, _ in looks)

@@ -117,6 +117,16 @@ BACKED_UP: Final = (
 )
 """What a machine at the desk backs up, an evening each."""
 
+LESSONS: Final = (
+    "Wrenhouse is the {number}th customer of the mail relay.",
+    "Important: gate {number} of the test bench stays shut while the printer is warm.",
+    "The fix was to give the nightly job {number} more seconds for its lock file.",
+    "The problem was a certificate of the print queue that ran out {number} days ago.",
+    "Remember that Odile keeps the {number} spare keys of the archive in Tartu.",
+    "The trick is to warm the photo store up with {number} small pictures first.",
+)
+"""What somebody writes down of a day: a definition, something important, a solution, an error, a request, a pattern."""
+
 DESK: Final[Grammar] = {
     "subject": ("{company}", "{company}", "{person}"),
     "company": ("Gai Media", "Northwall Group", "Pelican Foods", "Arbor Dental", "Kestrel Travel", "Studio Vento"),

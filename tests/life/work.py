@@ -104,7 +104,7 @@ class Work:
         """Write down how many bytes a memory takes in the evening of a day that is compared."""
         if all(day not in days_of(part, player.life.length) for part in (EARLY, LATE)):
             return
-        stored = max(1, sum(player.memory.stats().statuses.values()))
+        stored = max(1, sum(player.memory.stats().statuses.values()) + len(player.told.erased))
         self.bytes_each[day] = player.memory.compact(dry_run=True).bytes_after / stored
 
     def _count_steps(self, told: Mapping[str, Any]) -> None:
