@@ -16,12 +16,12 @@ from life.lives import life_of
 from life.work import Work
 
 CORE: Final[Mapping[str, tuple[int, int, float]]] = {
-    "coder": (1, budget(36, 72), 24.0),
-    "desk": (1, budget(28, 48), 24.0),
-    "family": (1, budget(95, 215), 48.0),
-    "importer": (1, budget(24, 45), 24.0),
-    "returner": (1, budget(100, 212), budget(96.0, 72.0)),
-    "visitor": (1, budget(75, 206), 96.0),
+    "coder": (1, budget(48, 72), 24.0),
+    "desk": (1, budget(40, 48), 24.0),
+    "family": (1, budget(190, 215), 48.0),
+    "importer": (1, budget(40, 45), 24.0),
+    "returner": (1, budget(200, 212), budget(96.0, 72.0)),
+    "visitor": (1, budget(150, 206), 96.0),
     "clerk": (1, 152, 24.0),
 }
 """Kind of user -> seed, days, and hours between sweeps of the life that is played."""
