@@ -135,12 +135,9 @@ class SqlStore(ABC):
     def _row_reader(self, namespace: str | None) -> Callable[..., list[tuple[Any, ...]]]:
         """Return what runs a statement in one namespace, or in all."""
 
-        def rows(name: str, **bindings: Any) -> list[tuple[Any, ...]]:
-            if namespace is None:
-                return self._everywhere(name, **bindings)
-            return self._rows(namespace, f"{name}_of", **bindings)
-
-        return rows
+        if namespace is None:
+            return self._everywhere
+        return lambda name, /, **bindings: self._rows(namespace, f"{name}_of", **bindings)
 
     def list_records(
         self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None
@@ -215,9 +212,8 @@ class SqlStore(ABC):
         return sorted(self._plain(n) for (n,) in self._everywhere("namespaces"))
 
     def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
-        return sorted(
-            (self._plain(n), known) for n, known in self._everywhere("due_namespaces", now=now, policy=policy)
-        )
+        found = self._everywhere("due_namespaces", now=now, policy=policy)
+        return sorted((self._plain(n), known) for n, known in found)
 
     def overdue_namespaces(self, now: Instant) -> list[Waiting]:
         return sorted(Waiting(self._plain(n), *since) for n, *since in self._everywhere("overdue_namespaces", now=now))
@@ -237,9 +233,8 @@ class SqlStore(ABC):
     def due_ids(
         self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int, *, held: bool
     ) -> list[tuple[str, Instant, int]]:
-        name = "held_ids" if held else "due_ids"
-        rows = self._rows(namespace, name, now=now, due=after[0], row=after[1], limit=limit)
-        return [(identity, due, row) for identity, due, row in rows]
+        bindings = {"now": now, "due": after[0], "row": after[1], "limit": limit}
+        return [(i, due, row) for i, due, row in self._rows(namespace, "held_ids" if held else "due_ids", **bindings)]
 
     def accessed_ids(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
         return self._ids(namespace, "accessed_ids", now=now, after=after, limit=limit)
