@@ -9,6 +9,8 @@ import pytest
 
 import perdure
 from conftest import Clock
+from perdure.interfaces.views import Request, view_of
+from perdure.interfaces.views.model import render_text
 from perdure.models import inference
 from perdure.operations import reembed
 from perdure.records.errors import EmbedderError
@@ -332,3 +334,30 @@ def test_a_later_statement_that_is_reported_wrong_makes_nothing_untrue(opened, c
     for operation in done.operations:
         memory.undo(operation)
     assert "Dagster" not in memory.digest()
+
+
+@pytest.fixture
+def linked(opened, clock):
+    """Return a store with an earlier note and a later one that likely makes it untrue, and the two."""
+    memory = opened()
+    earlier = memory.remember(DAGSTER)
+    clock.now += timedelta(days=7)
+    later = memory.remember(AIRFLOW)
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+    return memory, earlier.memory, later.memory
+
+
+def test_what_a_person_confirms_is_not_untrue(linked):
+    memory, earlier, later = linked
+    with pytest.raises(perdure.PerdureError, match="`confirm` it"):
+        memory.both(earlier.id)
+    done = memory.confirm(earlier.id)
+    assert done.no_longer_untrue_by == (later.id,)
+    assert f"No longer said to be made untrue by {later.id[-8:]}." in render_text(view_of(done, Request("confirm")))
+    assert any("a person confirmed it" in entry.because for entry in memory.why(earlier.id).history)
+    assert "likely_superseded_by" not in links(memory, DAGSTER)
+    assert "Likely no longer true" not in memory.why(earlier.id).summary
+    answer = memory.recall("Which scheduler are we going for?", touch=False)
+    assert not any(hit.newer for hit in answer.hits)
+    memory.undo(done.operation)
+    assert "likely_superseded_by" in links(memory, DAGSTER)

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 from perdure.operations.decisions import begin, write
 from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
-from perdure.operations.superseding import said_again
+from perdure.operations.superseding import still_true
 from perdure.operations.tombstones import refuse_erased
 from perdure.operations.writing import retry, tell_redacted
 from perdure.records.digests import same_words
@@ -213,7 +213,7 @@ def _remembered_again(ctx: Context, decisions: Decisions, known: Iterable[tuple[
     """Decide what memories take over from drafts of the same words, and that no earlier statement ended them."""
     for identity, draft in known:
         decide_merge(decisions, identity, draft)
-        decisions.add(said_again(ctx, decisions.namespace, identity))
+        decisions.add(still_true(ctx, decisions.namespace, identity, "remembered again"))
 
 
 def _keep_keys(

@@ -9,6 +9,7 @@ from typing import Final
 from perdure.operations.ports import Context, PairJudge
 from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
+from perdure.records.identifier import short_id
 from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Record, Shelf
 from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
@@ -65,15 +66,20 @@ def _pairs(ctx: Context, namespace: str, statements: Sequence[Record], vectors: 
 
 def _link(pair: ComparedPair, chance: float) -> Change:
     row = {"kind": LIKELY_SUPERSEDES, "other": pair.earlier.id, "weight": round(chance, 4)}
-    because = f"likely no longer true: a later statement makes it untrue with a chance of {chance:.2f}"
+    because = f"likely makes {short_id(pair.earlier.id)} untrue, with a chance of {chance:.2f}"
     return Change(Target.LINK, pair.later.id, None, row, because)
 
 
-def said_again(ctx: Context, namespace: str, identity: str) -> list[Change]:
-    """Return the removal of the links that say that a memory is likely untrue: its words were just remembered again."""
-    because = "remembered again: a statement before that does not make it untrue"
+def still_true(ctx: Context, namespace: str, identity: str, how: str) -> list[Change]:
+    """Return the removal of the links that say that a memory is likely untrue, which somebody just said it is not."""
     return [
-        Change(Target.LINK, later, {"kind": kind, "other": identity, "weight": weight}, None, because)
+        Change(
+            Target.LINK,
+            later,
+            {"kind": kind, "other": identity, "weight": weight},
+            None,
+            f"{how}: this does not make {short_id(identity)} untrue",
+        )
         for later, kind, weight in ctx.store.links_to(namespace, identity)
         if kind == LIKELY_SUPERSEDES
     ]

@@ -104,9 +104,10 @@ def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     m = outcome.memory
     where = (" in ", Foreign(m.namespace)) if request.verb == "remember" else ()
     what = (": ", Foreign(m.content, _BRIEF)) if request.verb in _ANSWERS else (".",)
-    yield Line(
-        (_outcome_text(outcome, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, *what)
-    )
+    marks = f" ({m.kind}, {_status(m)}, {m.tier})"
+    yield Line((_outcome_text(outcome, request), Identifier(m.id), marks, *where, *what))
+    if later := outcome.no_longer_untrue_by:
+        yield Line(("No longer said to be made untrue by ", cell("", later), "."))
     yield from _listed_facts("Facts archived with it, because only it says them:", outcome.hidden_facts)
     takes_facts = request.verb == "forget" or request.arguments.get("verdict") == "drop"
     yield from _still_believed(_STAY if takes_facts else _REST, outcome.still_believed)
