@@ -414,3 +414,24 @@ def test_why_shows_no_link_that_does_not_count_any_longer(linked, opened):
     off = opened({"knowledge": {"supersession": "off"}})
     assert "likely_superseded_by" not in links(off, DAGSTER)
     assert "likely_supersedes" not in links(off, AIRFLOW)
+
+
+def test_what_is_remembered_again_makes_untrue_what_was_said_between(opened, clock):
+    tuesdays, thursdays = "We deploy on Tuesdays.", "We deploy on Thursdays."
+    memory = opened()
+    first = memory.remember(tuesdays)
+    clock.now += timedelta(days=7)
+    between = memory.remember(thursdays)
+    assert "likely_superseded_by" in links(memory, tuesdays)
+    clock.now += timedelta(days=7)
+    again = memory.remember(tuesdays)
+    assert again.id == first.id
+    assert "likely_superseded_by" in links(memory, thursdays)
+    hits = memory.recall("When do we deploy?", touch=False).hits
+    assert [h.memory.id for h in hits] == [first.id, between.id]
+    assert (hits[0].newer, hits[0].older, hits[1].newer) == ((), (between.id,), (first.id,))
+    assert "We deploy on Tuesdays. (2026-03-16)" in memory.digest()
+    assert memory.remember(tuesdays).operation is None  # nothing was said since
+    memory.undo(again.operation)
+    assert "likely_superseded_by" in links(memory, tuesdays)
+    assert "likely_superseded_by" not in links(memory, thursdays)
