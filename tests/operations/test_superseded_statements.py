@@ -435,3 +435,10 @@ def test_what_is_remembered_again_makes_untrue_what_was_said_between(opened, clo
     memory.undo(again.operation)
     assert "likely_superseded_by" in links(memory, tuesdays)
     assert "likely_superseded_by" not in links(memory, thursdays)
+
+
+def test_what_is_remembered_again_as_of_an_earlier_day_is_still_untrue(linked, clock):
+    memory, _, _ = linked
+    clock.now += timedelta(days=7)
+    memory.remember(DAGSTER, at=clock.now - timedelta(days=10))
+    assert "likely_superseded_by" in links(memory, DAGSTER)

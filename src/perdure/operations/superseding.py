@@ -99,7 +99,9 @@ def said_again(ctx: Context, decisions: Decisions, known: Mapping[str, tuple[Ins
     newest = ctx.store.list_records(place, Filters(), 1, None) if known else []
     last = newest[0].state.created_ms if newest else 0
     for identity, (at, vector) in known.items():
-        decisions.add(still_true(ctx, place, identity, "remembered again"))
+        ended = still_true(ctx, place, identity, "remembered again")
+        said = ctx.store.states(place, [link.id for link in ended]) if ended else {}
+        decisions.add(link for link in ended if link.id in said and said[link.id][0].created_ms <= at)
         state = decisions.states[identity]
         if state.kind is Kind.FACT or state.created_ms >= min(last, at):
             continue
