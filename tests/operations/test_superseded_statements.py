@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
+from html import unescape
+from io import StringIO
 
 import pytest
+from rich.console import Console
+from starlette.applications import Starlette
 
 import perdure
 from conftest import Clock
+from interfaces.pages.browsing import Browser, Hand
+from perdure.interfaces import pages
+from perdure.interfaces.views import Request, view_of
+from perdure.interfaces.views.model import render_text
+from perdure.interfaces.views.terminal import draw
 from perdure.models import inference
 from perdure.operations import reembed
 from perdure.records.errors import EmbedderError
@@ -332,3 +341,104 @@ def test_a_later_statement_that_is_reported_wrong_makes_nothing_untrue(opened, c
     for operation in done.operations:
         memory.undo(operation)
     assert "Dagster" not in memory.digest()
+
+
+@pytest.fixture
+def linked(opened, clock):
+    """Return a store with an earlier note and a later one that likely makes it untrue, and the two."""
+    memory = opened()
+    earlier = memory.remember(DAGSTER)
+    clock.now += timedelta(days=7)
+    later = memory.remember(AIRFLOW)
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+    return memory, earlier.memory, later.memory
+
+
+def test_why_says_of_the_earlier_one_that_it_is_likely_untrue_and_of_the_later_one_what_it_ends(linked):
+    memory, earlier, later = linked
+    why = memory.why(later.id)
+    assert f"likely makes {earlier.id[-8:]} untrue" in why.history[-1].because
+    assert "no longer true" not in why.summary
+    said = memory.why(earlier.id).summary
+    for part in (
+        "Likely no longer true",
+        later.id[-8:],
+        "2026-03-09",
+        AIRFLOW,
+        "a chance of 0.",
+        "MEMORY.md",
+        "confirm",
+    ):
+        assert part in said
+
+
+def test_every_door_says_what_is_likely_untrue_and_how_to_keep_it(linked):
+    memory, earlier, later = linked
+    why = memory.why(earlier.id)
+    person = StringIO()
+    draw(Console(file=person, width=500), view_of(why, Request("why")))
+    model = render_text(view_of(why, Request("why")))
+    page = Browser(Hand(Starlette(routes=pages.routes()), memory)).get("/memory", params={"id": earlier.id}).text
+    for told in (person.getvalue(), model, unescape(page)):
+        assert f"Likely no longer true: {later.id[-8:]} of 2026-03-09" in told
+        assert AIRFLOW in told
+    assert f"perdure confirm {earlier.id[-8:]}" in person.getvalue()
+    assert f'review(id="{earlier.id[-8:]}", verdict="confirm")' in model
+    assert "verb=confirm" in unescape(page)
+
+
+def test_what_a_person_confirms_is_not_untrue(linked):
+    memory, earlier, later = linked
+    with pytest.raises(perdure.PerdureError, match="`confirm` it"):
+        memory.both(earlier.id)
+    done = memory.confirm(earlier.id)
+    assert done.no_longer_untrue_by == (later.id,)
+    assert f"No longer said to be made untrue by {later.id[-8:]}." in render_text(view_of(done, Request("confirm")))
+    assert any("a person confirmed it" in entry.because for entry in memory.why(earlier.id).history)
+    assert "likely_superseded_by" not in links(memory, DAGSTER)
+    assert "Likely no longer true" not in memory.why(earlier.id).summary
+    answer = memory.recall("Which scheduler are we going for?", touch=False)
+    assert not any(hit.newer for hit in answer.hits)
+    memory.undo(done.operation)
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+
+
+def test_why_shows_no_link_that_does_not_count_any_longer(linked, opened):
+    memory, earlier, later = linked
+    done = memory.used([later.id], outcome="wrong")
+    assert "likely_superseded_by" not in links(memory, DAGSTER)
+    assert "Likely no longer true" not in memory.why(earlier.id).summary
+    memory.undo(done.operations[0])
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+    memory.close()
+    off = opened({"knowledge": {"supersession": "off"}})
+    assert "likely_superseded_by" not in links(off, DAGSTER)
+    assert "likely_supersedes" not in links(off, AIRFLOW)
+
+
+def test_what_is_remembered_again_makes_untrue_what_was_said_between(opened, clock):
+    tuesdays, thursdays = "We deploy on Tuesdays.", "We deploy on Thursdays."
+    memory = opened()
+    first = memory.remember(tuesdays)
+    clock.now += timedelta(days=7)
+    between = memory.remember(thursdays)
+    assert "likely_superseded_by" in links(memory, tuesdays)
+    clock.now += timedelta(days=7)
+    again = memory.remember(tuesdays)
+    assert again.id == first.id
+    assert "likely_superseded_by" in links(memory, thursdays)
+    hits = memory.recall("When do we deploy?", touch=False).hits
+    assert [h.memory.id for h in hits] == [first.id, between.id]
+    assert (hits[0].newer, hits[0].older, hits[1].newer) == ((), (between.id,), (first.id,))
+    assert "We deploy on Tuesdays. (2026-03-16)" in memory.digest()
+    assert memory.remember(tuesdays).operation is None  # nothing was said since
+    memory.undo(again.operation)
+    assert "likely_superseded_by" in links(memory, tuesdays)
+    assert "likely_superseded_by" not in links(memory, thursdays)
+
+
+def test_what_is_remembered_again_as_of_an_earlier_day_is_still_untrue(linked, clock):
+    memory, _, _ = linked
+    clock.now += timedelta(days=7)
+    memory.remember(DAGSTER, at=clock.now - timedelta(days=10))
+    assert "likely_superseded_by" in links(memory, DAGSTER)

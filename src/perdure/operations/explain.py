@@ -11,12 +11,13 @@ from perdure.operations.documents import find_records, successors
 from perdure.operations.lifecycle.sweep import what_is_due
 from perdure.operations.ports import Context
 from perdure.operations.recall import best_hits, embed_and_search, of_then, recall
+from perdure.operations.superseding import likely_superseded
 from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
-from perdure.records.memory import MemoryItem, Record, Scope, Status
+from perdure.records.memory import LIKELY_SUPERSEDES, MemoryItem, Record, Scope, Status
 from perdure.records.recall import Absence, Filters, Hit, Pool, Query
-from perdure.rules.explanation import explain, inverse_link
+from perdure.rules.explanation import explain, inverse_link, likely_untrue
 from perdure.rules.language.asked_days import days_asked_for
 from perdure.rules.language.dates import Period
 from perdure.rules.lifecycle.signals import memory_items
@@ -59,16 +60,24 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     now = ctx.clock()
     memory = memory_items([record], ctx.policy, now)[0]
     links = ctx.store.links(record.namespace, identity)
-    others = {
-        r.id
-        for r in ctx.store.get(record.namespace, [other for _, other, _ in links])
-        if r.state.status is Status.ACTIVE
-    }
-    incoming = {(other, kind) for other, kind, _ in ctx.store.links_to(record.namespace, identity)}
-    shown = [(inverse_link(k) if (o, k) in incoming else k, o, weight) for k, o, weight in links if o in others]
+    pairs = likely_superseded(ctx, record.namespace, [identity])
+    ids = {other for _, other, _ in links} | {later for later, _ in pairs}
+    records = ctx.store.get(record.namespace, sorted(ids))
+    others = {r.id: r for r in records if r.state.status is Status.ACTIVE}
+    incoming = {(other, kind): weight for other, kind, weight in ctx.store.links_to(record.namespace, identity)}
+    count = {other for pair in pairs for other in pair}
+    shown = [
+        (inverse_link(k) if (o, k) in incoming else k, o, weight)
+        for k, o, weight in links
+        if o in others and (k != LIKELY_SUPERSEDES or o in count)
+    ]
     shown += [(f"edge: {e.kind}", i, e.weight) for e in edges(ctx, identity) for i in e.members if i != identity]
     history = ctx.store.journal(record.namespace, identity)
-    explanation = explain(memory, history, shown, ctx.policy, now, what_is_due(ctx, record.namespace, identity))
+    chances = {other: weight for (other, kind), weight in incoming.items() if kind == LIKELY_SUPERSEDES}
+    later = [others[i] for i, earlier in pairs if earlier == identity and i in others]
+    untrue = likely_untrue(memory.kind, later, chances)
+    due = what_is_due(ctx, record.namespace, identity)
+    explanation = explain(memory, history, shown, ctx.policy, now, due, untrue)
     explanation = replace(explanation, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
     return _with_standing(ctx, record, memory, explanation)
 

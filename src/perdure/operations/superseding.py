@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
 from perdure.operations.ports import Context, PairJudge
 from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
-from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Record, Shelf
+from perdure.records.identifier import short_id
+from perdure.records.instant import Instant, text_of
+from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Kind, Record, Shelf
 from perdure.records.plan import Change, Target
+from perdure.records.recall import Filters
 from perdure.records.vector import Vector
+from perdure.rules.decisions import Decisions
 from perdure.rules.supersession import ComparedPair, is_statement, pairs_of
 
 Links = Iterable[tuple[str, str, str]]
@@ -65,18 +70,46 @@ def _pairs(ctx: Context, namespace: str, statements: Sequence[Record], vectors: 
 
 def _link(pair: ComparedPair, chance: float) -> Change:
     row = {"kind": LIKELY_SUPERSEDES, "other": pair.earlier.id, "weight": round(chance, 4)}
-    because = f"likely no longer true: a later statement makes it untrue with a chance of {chance:.2f}"
+    because = f"likely makes {short_id(pair.earlier.id)} untrue, with a chance of {chance:.2f}"
     return Change(Target.LINK, pair.later.id, None, row, because)
 
 
-def said_again(ctx: Context, namespace: str, identity: str) -> list[Change]:
-    """Return the removal of the links that say that a memory is likely untrue: its words were just remembered again."""
-    because = "remembered again: a statement before that does not make it untrue"
+def still_true(ctx: Context, namespace: str, identity: str, how: str) -> list[Change]:
+    """Return the removal of the links that say that a memory is likely untrue, which somebody just said it is not."""
     return [
-        Change(Target.LINK, later, {"kind": kind, "other": identity, "weight": weight}, None, because)
+        Change(
+            Target.LINK,
+            later,
+            {"kind": kind, "other": identity, "weight": weight},
+            None,
+            f"{how}: this does not make {short_id(identity)} untrue",
+        )
         for later, kind, weight in ctx.store.links_to(namespace, identity)
         if kind == LIKELY_SUPERSEDES
     ]
+
+
+def said_again(ctx: Context, decisions: Decisions, known: Mapping[str, tuple[Instant, Vector | None]]) -> None:
+    """Decide that memories whose words were remembered again, each at an instant, are true as of then.
+
+    What was said between is older than they are, and they may make it untrue. Where nothing was, their day stays: who
+    repeats a call has said nothing new.
+    """
+    place = decisions.namespace
+    newest = ctx.store.list_records(place, Filters(), 1, None) if known else []
+    last = newest[0].state.created_ms if newest else 0
+    for identity, (at, vector) in known.items():
+        ended = still_true(ctx, place, identity, "remembered again")
+        said = ctx.store.states(place, [link.id for link in ended]) if ended else {}
+        decisions.add(link for link in ended if link.id in said and said[link.id][0].created_ms <= at)
+        state = decisions.states[identity]
+        if state.kind is Kind.FACT or state.created_ms >= min(last, at):
+            continue
+        because = f"remembered again: said at {text_of(at)}, before at {text_of(state.created_ms)}"
+        decisions.change(identity, replace(state, created_ms=at), "merged", because)
+        linked = {(i, other) for i, kind, other in ctx.store.links_at(place, [identity]) if kind == LIKELY_SUPERSEDES}
+        links = superseding_links(ctx, place, [decisions.record(identity)], [vector])
+        decisions.add(link for link in links if (link.id, (link.after or {})["other"]) not in linked)
 
 
 def likely_superseded(

@@ -9,10 +9,12 @@ from perdure.formulas.confidence import amplifier
 from perdure.formulas.curve import NEVER, due_instants
 from perdure.formulas.strength import StrengthCurve, never_forgotten_from
 from perdure.records.explanation import Explanation
+from perdure.records.identifier import short_id
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import MemoryItem, Scope, State, Status, Tier
+from perdure.records.memory import Kind, MemoryItem, Record, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Entry
+from perdure.rules.escaping import LONGEST_LABEL, quoted_line
 from perdure.rules.lifecycle.moves import explain_moves, next_moves
 from perdure.rules.lifecycle.state_arrays import (
     TASK,
@@ -58,17 +60,19 @@ def explain(
     policy: Policy,
     now: Instant,
     due: tuple[Trajectory, str],
+    untrue: str = "",
 ) -> Explanation:
     """Return the explanation of one memory as read at an instant.
 
-    ``due`` is what a sweep would now make of it, and why the loss budget would hold it.
+    ``due`` is what a sweep would now make of it, and why the loss budget would hold it; ``untrue`` what
+    ``likely_untrue`` says of it.
     """
     parts = _parts(memory.state, policy, now)
     next_move = _hold(*due, history) or _next_move(due[0], policy)
     summary = (
         f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(memory.state.tier_ms)}; "
         f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
-        f"Last entry: {_last_reason(history)}. {next_move}"
+        f"{untrue}{' ' * bool(untrue)}Last entry: {_last_reason(history)}. {next_move}"
     )
     return Explanation(
         id=memory.id,
@@ -78,6 +82,24 @@ def explain(
         next_move=next_move,
         value_parts={n: round(getattr(policy.value, n) * v, 6) for n, v in parts.items()},
         links=tuple(links),
+        likely_untrue=untrue,
+    )
+
+
+def likely_untrue(kind: Kind, later: Sequence[Record], chances: Mapping[str, float]) -> str:
+    """Return what tells that later statements likely make a memory of a kind untrue; empty where there are none.
+
+    ``chances`` are those of the links to it. What took the place of a later statement has that one's.
+    """
+    if not later:
+        return ""
+    last = max(later, key=lambda r: (r.state.created_ms, r.id))
+    chance = chances.get(last.id) or max(chances.values())
+    listed = "lists it only beside that one" if kind is Kind.NOTE else "leaves it out"
+    return (
+        f"Likely no longer true: {short_id(last.id)} of {text_of(last.state.created_ms)[:10]}, "
+        f"{quoted_line(last.content.text, LONGEST_LABEL)}, makes it untrue with a chance of {chance:.2f}. "
+        f"Recall shows it after that one, and MEMORY.md {listed}. If it still holds, confirm it."
     )
 
 

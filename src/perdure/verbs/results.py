@@ -18,7 +18,16 @@ BRIEF: Final = (
     *("tier", "status", "pinned", "form", "aging", "importance", "confidence", "value"),
 )
 """What a model is given of a memory that it did not ask for by its id; ``get`` returns everything."""
-OUTCOME: Final = ("operation", "changed", "hidden_facts", "still_believed", "facts", "related", "predicates")
+OUTCOME: Final = (
+    "operation",
+    "changed",
+    "hidden_facts",
+    "still_believed",
+    "no_longer_untrue_by",
+    "facts",
+    "related",
+    "predicates",
+)
 """What an outcome says besides its memory."""
 LONG: Final = ("plans", "changes")  # what plans hold; it is for machines
 MOST: Final = 50  # entries that a list inside a result has

@@ -126,6 +126,8 @@ class ReviewingVerbs:
     def confirm(self, id: Identity) -> Outcome:
         """Record that a person says a memory is still true; memories that contradict it are superseded.
 
+        Later statements that were likely to make it untrue do so no longer.
+
         Raises:
             NotFound: There is no such memory.
             InvalidInput: It is hidden, or no longer believed.

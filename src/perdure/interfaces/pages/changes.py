@@ -46,7 +46,7 @@ def _leaves(m: MemoryItem) -> tuple[str, str, str]:
 ACTIONS: Final = (
     MemoryAction("pin", "Pin", lambda m: not m.pinned, effect=_then("pinned", "no", "yes")),
     MemoryAction("unpin", "Unpin", lambda m: m.pinned, effect=_then("pinned", "yes", "no")),
-    MemoryAction("confirm", "Still true", _is_fact, effect=_then("last confirmed", "earlier", "now")),
+    MemoryAction("confirm", "Still true", _active, effect=_then("last confirmed", "earlier", "now")),
     MemoryAction("correct", "Correct", _is_fact, "value"),
     MemoryAction("deny", "Not true", _is_fact, "reason", _then("believed", "yes", "no: invalidated")),
     MemoryAction("both", "Both are true", _is_fact, effect=_then("in conflict", "yes", "no: both are believed")),

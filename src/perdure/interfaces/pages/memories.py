@@ -13,7 +13,7 @@ from perdure.interfaces.views.journal import view_fact, view_over
 from perdure.records.errors import NotFound
 from perdure.records.explanation import Explanation
 from perdure.records.instant import DAY_MS, Instant, from_instant, to_instant
-from perdure.records.memory import MemoryItem, State
+from perdure.records.memory import Kind, MemoryItem, State
 from perdure.records.policy import Policy
 from perdure.records.report import Entry
 from perdure.rules.lifecycle.signals import current_signals
@@ -48,7 +48,7 @@ def memory(request: PageRequest) -> Answer:
         "history": _history(why.history),
         "more": max(len(why.history) - _ENTRIES, 0),
         "edges": request.memory.edges(item.id) if item.status == "active" else [],
-        "actions": [a for a in actions(item) if request.allows(a.verb) and (a.verb != "both" or _is_contested(why))],
+        "actions": [a for a in actions(item) if request.allows(a.verb) and _is_offered(a.verb, item, why)],
         "links": [(kind, other, _content(request, other)) for kind, other, _ in why.links[:20]],
     }
     return HtmlPage("memory", "Memory", values)
@@ -90,8 +90,11 @@ def _history(entries: tuple[Entry, ...]) -> list[list[Entry]]:
     return [list(reasons.values()) for reasons in operations.values()][::-1][:_ENTRIES]
 
 
-def _is_contested(why: Explanation) -> bool:
-    return why.fact is not None and any(clash.outcome == "open" for clash in why.fact.conflicts)
+def _is_offered(verb: str, item: MemoryItem, why: Explanation) -> bool:
+    """Return whether an answer means anything to a memory: both of a conflict, still true where that is in doubt."""
+    if verb == "both":
+        return why.fact is not None and any(clash.outcome == "open" for clash in why.fact.conflicts)
+    return verb != "confirm" or item.kind is Kind.FACT or bool(why.likely_untrue)
 
 
 def _content(request: PageRequest, identity: str) -> str:

@@ -43,7 +43,7 @@ _MOST_REASONS: Final = 4  # reasons of one operation that are shown
 
 def view_explanation(why: Explanation, _: Request) -> Iterator[Block]:
     """Show why a memory is as it is: what it says, and of a fact why it is believed, before its signals."""
-    summary = why.summary.partition(" Last entry: ")[0]
+    summary = why.summary.partition(f" {why.likely_untrue or 'Last entry: '}")[0]
     yield Line(summary.replace(why.id, Identifier(why.id).short), tone="strong")
     yield from view_over(why)
     if why.fact is not None:
@@ -73,6 +73,11 @@ def view_over(why: Explanation) -> Iterator[Line]:
         yield Line(("No longer holds: ", Foreign(fact.content), f" ({fact.over}{since}).", *place), tone="warning")
     if why.replaced_by and all(fact.id != why.id for fact in why.no_longer_true):
         yield Line(("No longer holds: it was replaced.", *_place(why, why.replaced_by)), tone="warning")
+    if why.likely_untrue:
+        yield Line(why.likely_untrue, tone="warning")
+        # The page has a button for it, and a model no tool of that name.
+        yield Line(command("confirm", id=Identifier(why.id)), item=True, reader="person")
+        yield Line(command("review", id=Identifier(why.id), verdict="confirm"), item=True, reader="model")
 
 
 def _place(why: Explanation, identity: str | None) -> tuple[Text, ...]:

@@ -31,7 +31,7 @@ _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
 _OPTIONAL: Final = ("tags", "speaker", "session", "task", "source", "metadata")
 _BRIEF: Final = 100
 _REPLY_TOKENS: Final = 120  # tokens that a model reads of what became of a memory, at most
-_FRAME_TOKENS: Final = 36  # of them for the first line, the heading of the related memories and the last line
+_FRAME_TOKENS: Final = 40  # of them for the first line, the heading of the related memories and the last line
 _ENTRY_TOKENS: Final = 7  # for the id and the day of a related memory
 _NAME_TOKENS: Final = 20  # for a subject and its predicates, or for a fact
 _ROOM_TOKENS: Final = 14  # the least that a fact, or a related memory beside such facts, is shown in
@@ -104,9 +104,10 @@ def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     m = outcome.memory
     where = (" in ", Foreign(m.namespace)) if request.verb == "remember" else ()
     what = (": ", Foreign(m.content, _BRIEF)) if request.verb in _ANSWERS else (".",)
-    yield Line(
-        (_outcome_text(outcome, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, *what)
-    )
+    marks = f" ({m.kind}, {_status(m)}, {m.tier})"
+    yield Line((_outcome_text(outcome, request), Identifier(m.id), marks, *where, *what))
+    if later := outcome.no_longer_untrue_by:
+        yield Line(("No longer said to be made untrue by ", cell("", later), "."))
     yield from _listed_facts("Facts archived with it, because only it says them:", outcome.hidden_facts)
     takes_facts = request.verb == "forget" or request.arguments.get("verdict") == "drop"
     yield from _still_believed(_STAY if takes_facts else _REST, outcome.still_believed)
@@ -225,7 +226,7 @@ def _named(head: str, memories: Sequence[ReplacedFact | RelatedMemory], room: fl
 def _related(related: Sequence[RelatedMemory], room: float) -> Iterator[Block]:
     """Show what a memory may be compared with; each gets its share of the tokens that are left."""
     if related:
-        yield Line(("If one of these no longer holds: ", command("update", id=...)))
+        yield Line(("If one of these no longer holds: ", command("update", id=..., content=...)))
     for remaining, other in zip(range(len(related), 0, -1), related, strict=True):
         words = _fit(other.content[:_BRIEF], room / remaining - _ENTRY_TOKENS)
         room -= _ENTRY_TOKENS + _tokens(words)

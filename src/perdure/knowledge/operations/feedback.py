@@ -21,6 +21,7 @@ from perdure.operations.identify import operations_of
 from perdure.operations.lifecycle.review import ANSWERS
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import take_claims
+from perdure.operations.superseding import still_true
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import ConflictError, InvalidInput
 from perdure.records.instant import Instant
@@ -41,8 +42,10 @@ Act = Callable[[ClaimWriter, Record, Instant], str | None]
 def confirm(ctx: Context, identity: str) -> Outcome:
     """Write down that a person says that a memory is still true: confidence + 0.02, the truth clock anew.
 
-    What contradicts it in an open conflict is superseded; open questions about it are closed.
+    What contradicts it in an open conflict is superseded; open questions about it are closed. Later statements that
+    were likely to make it untrue do so no longer.
     """
+    no_longer_by: dict[str, None] = {}
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
         if record.id in writer.work.facts:
@@ -50,10 +53,14 @@ def confirm(ctx: Context, identity: str) -> Outcome:
             return
         outcome = validate_state(record.state, now)
         because = f"a person confirmed it: {outcome.because}"
+        for change in still_true(ctx, record.namespace, record.id, "a person confirmed the earlier one"):
+            writer.work.link(change)
+            no_longer_by[change.id] = None
         writer.work.change(record.id, outcome.state, "validated", because)
         writer.work.close_reviews(record.id, because)
 
-    return apply_answer(ctx, identity, "confirm", "", act)
+    done = apply_answer(ctx, identity, "confirm", "", act)
+    return replace(done, no_longer_untrue_by=tuple(no_longer_by)) if no_longer_by else done
 
 
 def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
@@ -131,7 +138,7 @@ def both(ctx: Context, identity: str) -> Outcome:
             return None
         if not is_fact or (again := believe_displaced(writer, record.id, now, because)) is None:
             raise InvalidInput(
-                f"Nothing that is believed contradicts {identity}.", remedy="If it is right, confirm it instead."
+                f"Nothing that is believed contradicts {identity}.", remedy="If it is right, `confirm` it instead."
             )
         return None if is_believed else again
 
