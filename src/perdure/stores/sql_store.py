@@ -134,7 +134,6 @@ class SqlStore(ABC):
 
     def _row_reader(self, namespace: str | None) -> Callable[..., list[tuple[Any, ...]]]:
         """Return what runs a statement in one namespace, or in all."""
-
         if namespace is None:
             return self._everywhere
         return lambda name, /, **bindings: self._rows(namespace, f"{name}_of", **bindings)
