@@ -442,3 +442,42 @@ def test_what_is_remembered_again_as_of_an_earlier_day_is_still_untrue(linked, c
     clock.now += timedelta(days=7)
     memory.remember(DAGSTER, at=clock.now - timedelta(days=10))
     assert "likely_superseded_by" in links(memory, DAGSTER)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The staging server listens on port 8081.", "The production server listens on port 8082."),
+        ("The read timeout is 30 seconds.", "The write timeout is 10 seconds."),
+        ("Kunde Schulz läuft auf Version 1.6.", "Kunde Meyer ist jetzt auf Version 1.5."),
+        ("Phase 1 ends on 12 May.", "Phase 2 ends on 20 May."),
+    ],
+)
+def test_another_number_of_another_thing_takes_no_message_from_the_summary(opened, clock, earlier, later):
+    memory = opened({"knowledge": {"supersession": "off"}})
+    say(memory, clock, earlier, later)
+    shown = memory.digest()
+    assert earlier in shown
+    assert later in shown
+
+
+def test_another_number_of_the_same_thing_does(opened, clock):
+    memory = opened({"knowledge": {"supersession": "off"}})
+    say(memory, clock, "The API listens on port 8081.", "The API now listens on port 8082.")
+    shown = memory.digest()
+    assert "8081" not in shown
+    assert "8082" in shown
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The backend is in Go, the frontend in React and the database is Postgres.", "The frontend is now in Svelte."),
+        ("Staging is on port 8081 and prod is on port 8082.", "Staging moved to port 9000."),
+        ("Our stack is Django, Postgres and React.", "We switched from Django to FastAPI."),
+    ],
+)
+def test_a_change_of_one_part_leaves_the_statement_in_the_summary(opened, clock, earlier, later):
+    memory = opened({"knowledge": {"superseded_from": 0.3}})
+    say(memory, clock, earlier, later)
+    assert earlier in memory.digest()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
-from perdure.rules.differences import Statements, denying_texts, differing_texts, statements
+from perdure.rules.differences import Statements, denying_texts, differing_texts, numbers_in, statements
 from perdure.rules.language.clauses import says_besides, speaks_of_a_part
 from perdure.rules.language.replaced_values import changes, content_words, replaced_values, returned_values, subjects
 from perdure.rules.language.word_holders import WordHolders
@@ -75,8 +75,8 @@ def find_older(
     said = np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)
     notes_alike = alike & ~said[:, None] & ~said
     differing = _among(messages, about & ~notes_alike, differing_texts)
-    # Another number may be another thing's: the port of another server. Both are shown.
-    others = _among(messages, differing, denying_texts) & _comparable(messages)
+    others = differing & _comparable(messages)
+    others &= ~said | _among(messages, others, denying_texts) | _of_the_same(messages, words, others)
     linked = _linked(ids, superseded)
     others |= linked & ~_of_a_part(messages, linked)
     over |= others & said  # notes stay
@@ -146,7 +146,11 @@ def _replaced(
             earlier &= same & _counting_the_same(messages, at, value.words, earlier & same)
             earlier[[other for other in back[value.words] if same[other] or anywhere[other]]] = True
             gone[value.words].append(at)
-            more = [other for other in np.flatnonzero(earlier).tolist() if _says_more(messages[other], value.words)]
+            more = [
+                other
+                for other in np.flatnonzero(earlier).tolist()
+                if _says_more(messages[other], value.words, messages[at])
+            ]
             for other in more:
                 partly.setdefault(messages[other].id, {})[value.text] = messages[at].id
             over[at] |= earlier
@@ -159,9 +163,11 @@ def _replaced(
     return over
 
 
-def _says_more(memory: MemoryItem, value: frozenset[str]) -> bool:
-    """Return whether a memory is a note that says more than a value; talk is not read so closely."""
-    return memory.kind is Kind.NOTE and says_besides(memory.content, value)
+def _says_more(memory: MemoryItem, value: frozenset[str], later: MemoryItem) -> bool:
+    """Return whether a memory says more than a value that a later one replaces; of talk, whether it lists more."""
+    if memory.kind is Kind.NOTE:
+        return says_besides(memory.content, value)
+    return speaks_of_a_part(later.content, memory.content)
 
 
 def _counting_the_same(
@@ -196,6 +202,20 @@ def _comparable(messages: Sequence[MemoryItem]) -> _Pairs:
     noted = np.array([m.kind is Kind.NOTE for m in messages], np.bool_)
     pairs: _Pairs = said[:, None] & (noted | (by[:, None] == by))
     return pairs
+
+
+def _of_the_same(messages: Sequence[MemoryItem], words: Sequence[frozenset[str]], pairs: _Pairs) -> _Pairs:
+    """Return those of some pairs whose earlier has no word of its own but one number: it is the later one's.
+
+    "The staging server listens on 8081" is of another thing than "the production server listens on 8082", and "phase 1
+    ends on 12 May" than "phase 2 ends on 20 May".
+    """
+    found = np.zeros_like(pairs)
+    for later, earlier in np.argwhere(pairs).tolist():
+        numbers = numbers_in(messages[earlier].content)
+        own = words[earlier] - words[later] - numbers
+        found[later, earlier] = not own and len(numbers - numbers_in(messages[later].content)) == 1
+    return found
 
 
 def _among(
