@@ -43,6 +43,7 @@ _SIGNS: Final = (
     *("this", "last", "next", " ago", "week", "month", "year"),
 )
 """Each name of a time has one of these: most texts have none, and are not searched."""
+_ISO_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _MONTHS_OF_YEAR: Final = 12
 _LATEST_DAY: Final = 28
 
@@ -63,12 +64,21 @@ def resolve_days(text: str, said_on: date) -> str:
             return found[0]
         before = found["before"]
         if found["owns"]:
-            words = f"{before + ' ' if before else ''}{day}{found['owns']}"
+            words = (
+                f"{before + ' ' if before else ''}{_owning(found[0][len(before or '') :].strip(), day, found['owns'])}"
+            )
         else:
             words = f"{before if before and before.lower() not in ('on', 'in') else preposition} {day}"
         return words[0].upper() + words[1:] if found[0][0].isupper() else words
 
     return _RELATIVE.sub(dated, text)
+
+
+def _owning(words: str, day: str, owns: str) -> str:
+    """Return what owns something: "the 2026-03-04" (standup), "March 2026's"; a longer time stands behind its words."""
+    if _ISO_DAY.fullmatch(day):
+        return f"the {day}"
+    return f"{day}{owns}" if " of " not in day else f"{words} ({day})"
 
 
 def _resolve(groups: dict[str, str], said_on: date) -> tuple[str, str]:
