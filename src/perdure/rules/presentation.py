@@ -64,6 +64,10 @@ class Bounds(NamedTuple):
     # ("the port of dev", "the port of prod") are alike, and what changes in a note is told by `update`
     sure: float = 0.9
     fits: float = 0.9
+    # nor what is hardly alike, nor, where it tells no change and is not much alike, what is far less likely to answer
+    alike: float = 0.3
+    much_alike: float = 0.5
+    likely: float = 0.5
     differs: float = 0.5  # from this chance on that two say otherwise of one thing, they are marked
 
 
@@ -108,11 +112,15 @@ def newest_first(
         and max(pair) < bounds.among
         and may_stand_first(row, bounds)
         and _fits(hits, pair, bounds)
+        and _is_of_one_thing(PairSignals(*row), hits, pair, bounds)
     }
     differing = {  # replies of assistants are not marked: nothing was measured on them
         pair
         for pair, row, chance in zip(pairs, signals, difference.tolist(), strict=True)
-        if chance >= bounds.differs and may_differ(row) and _are_of_people(best, *pair)
+        if chance >= bounds.differs
+        and may_differ(row)
+        and _are_of_people(best, *pair)
+        and _is_of_one_thing(PairSignals(*row), hits, pair, bounds)
     }
     return arrange_hits(hits, question, newer, differing)
 
@@ -152,6 +160,18 @@ def _fits(hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
     earlier, later = (hits[at] for at in pair)
     is_sure = earlier.memory.kind is Kind.NOTE and earlier.relevance >= bounds.sure
     return not is_sure or later.relevance >= bounds.fits * earlier.relevance
+
+
+def _is_of_one_thing(signals: PairSignals, hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
+    """Return whether two hits are alike, and the later one tells a change, is much alike, or may well answer.
+
+    "Orders are in PostgreSQL" and "no magic in the order module" share a word. Without vectors no likeness is known.
+    """
+    if signals.cosine and signals.cosine < bounds.alike:
+        return False
+    earlier, later = (hits[at] for at in pair)
+    is_alike = signals.changes > 0 or signals.cosine >= bounds.much_alike
+    return is_alike or later.relevance >= bounds.likely * earlier.relevance
 
 
 def may_differ(signals: Array) -> bool:
