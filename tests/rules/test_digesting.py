@@ -250,6 +250,7 @@ def test_of_a_long_text_whole_sentences_are_shown():
         ("We sail in two weeks.", "We sail about 2026-01-15."),
         ("Tomorrow's standup is at 11.", "The 2026-01-02 standup is at 11."),
         ("we fixed it in yesterday's call", "We fixed it in the 2025-12-31 call."),
+        ("Can I do tomorrow's on Friday.", "Can I do tomorrow's (2026-01-02) on Friday."),
         ("Last week's numbers are in.", "Last week's (the week of 2025-12-22) numbers are in."),
         ("Last month's invoice is paid.", "December 2025's invoice is paid."),
         ("Three days ago Ana moved.", "On 2025-12-29 Ana moved."),
