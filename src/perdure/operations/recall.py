@@ -18,6 +18,7 @@ from perdure.records.memory import Kind, Record
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
 from perdure.records.vector import Vector
+from perdure.rules.alike_names import named_first
 from perdure.rules.language.absent_names import absent_names
 from perdure.rules.language.asked_days import days_asked_for, days_of_topic, names_days
 from perdure.rules.language.dates import Period, without_days
@@ -29,7 +30,6 @@ from perdure.rules.presentation import (
     asks_for_earlier,
     decided_first,
     latest_of_conflicts_first,
-    named_first,
     newest_first,
 )
 from perdure.rules.ranking import (

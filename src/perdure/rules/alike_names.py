@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from perdure.records.recall import Hit
 from perdure.rules.language.words import CALENDAR, QUESTION_WORDS, STOP_WORDS, names_in, word_set
 
 _HEAD: Final = 2000  # characters that are read of a text
@@ -121,3 +122,15 @@ def _words(text: str) -> str:
 
 def _holds(words: str, name: Name) -> bool:
     return f" {' '.join(name)} " in words
+
+
+def named_first(hits: Sequence[Hit], question: str) -> list[Hit]:
+    """Return the same hits; those about somebody else whose name is alike stand behind those about whom is asked."""
+    texts = [hit.memory.content for hit in hits]
+    asked = mistakable_names(question, texts)
+    if not asked:
+        return list(hits)
+    named = [at for at, text in enumerate(texts) if names_asked(text, asked)]
+    other = [at for at, text in enumerate(texts) if named and at < named[-1] and names_another(text, asked)]
+    before = [at for at in range(named[-1] + 1 if named else 0) if at not in other]
+    return [hits[at] for at in (*before, *other, *range(len(before) + len(other), len(hits)))]

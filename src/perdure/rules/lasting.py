@@ -16,6 +16,7 @@ from typing import Final
 from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import STOP_WORDS, word_set
+from perdure.rules.standing import NO_ORDER, is_standing_order, is_standing_state
 
 _TELLS: Final = lazy_pattern(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
 _WITHIN: Final = lazy_pattern(r"(?<=[^\s.!?:\"“])\s+(?:\W?)([A-Z][^\W_]+)")
@@ -25,15 +26,10 @@ _PASSES: Final = lazy_pattern(
     r"|at\s+the\s+moment|back\s+in|in\s+a\s+(?:minute|moment|second)|heute|gestern|morgen|hoy|ayer|aujourd'hui|hier)\b",
     re.IGNORECASE,
 )
-_NO_ORDER: Final = (
-    r"a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
-    r"|nice\b|fun\b|forget\b|stop\b|give\s+up\b"
-)
-"""What follows "never" and "always" where nobody is told what to do."""
 _GENERAL: Final = lazy_pattern(
     r"\b(?:is|are|may|must|can|should|goes?|gets?|does|do|has|have)\s+(?:always|never|ever|only)\b|\bno\s+\w+\s+(?:may|must|can|should)\b"
     r"|\b(?:nobody|no\s+one)\s+(?:but|may|must|can|\w+s)\b"
-    rf"|\b(?:we|I)\s+(?:always|never)\s+(?!{_NO_ORDER})[a-z]",
+    rf"|\b(?:we|I)\s+(?:always|never)\s+(?!{NO_ORDER})[a-z]",
     re.IGNORECASE,
 )
 """What is so at all times, or for all."""
@@ -99,11 +95,11 @@ _UNDECIDED: Final = lazy_pattern(
 
 
 _RULE: Final = lazy_pattern(
-    rf"\W*(?:please\s+)?(?:never|always|do\s+not\s+ever|don['’]t\s+ever)\s+(?!{_NO_ORDER})[a-z]",  # noqa: RUF001
+    rf"\W*(?:please\s+)?(?:never|always|do\s+not\s+ever|don['’]t\s+ever)\s+(?!{NO_ORDER})[a-z]",  # noqa: RUF001
     re.IGNORECASE,
 )
 _RULE_WITHIN: Final = lazy_pattern(
-    rf"[,:;]\s?(?:please\s+)?(?:never|always)\s+(?!{_NO_ORDER}|again\b|\w+[^\Ws]s\b|before\b|after\b|on\b|in\b|at\b|from\b"
+    rf"[,:;]\s?(?:please\s+)?(?:never|always)\s+(?!{NO_ORDER}|again\b|\w+[^\Ws]s\b|before\b|after\b|on\b|in\b|at\b|from\b"
     r"|to\b|by\b|with\b|more\b|less\b|above\b|below\b)[a-z][\w-]*\s+\w",
     re.IGNORECASE,
 )
@@ -186,9 +182,10 @@ _BESIDE: Final = lazy_pattern(
 
 def is_rule(text: str) -> bool:
     """Return whether a message says what is always or never to be done."""
-    parts = (text[start:end] for start, end in sentences(text))
+    parts = [text[start:end] for start, end in sentences(text)]
     statements = [part for part in parts if len(part.split()) >= _RULE_FROM and not part.endswith("?")]
-    return any(_RULE.match(part) or _RULE_WITHIN.search(part) or _BINDS.search(part) for part in statements)
+    bound = any(_RULE.match(part) or _RULE_WITHIN.search(part) or _BINDS.search(part) for part in statements)
+    return bound or any(is_standing_order(part) for part in parts)
 
 
 def names_within(texts: Iterable[str]) -> frozenset[str]:
@@ -257,6 +254,7 @@ def _lasts(part: str, names: Collection[str]) -> bool:
     return (
         begins
         or _GENERAL.search(part) is not None
+        or is_standing_state(part)
         or _tells(part, names)
         or (person is not None and person[1].lower() not in STOP_WORDS | _SOMEBODY)
     )

@@ -64,6 +64,10 @@ class Bounds(NamedTuple):
     # ("the port of dev", "the port of prod") are alike, and what changes in a note is told by `update`
     sure: float = 0.9
     fits: float = 0.9
+    # nor what is hardly alike, nor, where it tells no change and is not much alike, what is far less likely to answer
+    alike: float = 0.3
+    much_alike: float = 0.5
+    likely: float = 0.5
     differs: float = 0.5  # from this chance on that two say otherwise of one thing, they are marked
 
 
@@ -108,11 +112,13 @@ def newest_first(
         and max(pair) < bounds.among
         and may_stand_first(row, bounds)
         and _fits(hits, pair, bounds)
+        and _is_of_one_thing(PairSignals(*row), hits, pair, bounds)
     }
     differing = {  # replies of assistants are not marked: nothing was measured on them
         pair
         for pair, row, chance in zip(pairs, signals, difference.tolist(), strict=True)
         if chance >= bounds.differs and may_differ(row) and all(by_person[at] for at in pair)
+        if _is_of_one_thing(PairSignals(*row), hits, pair, bounds)
     }
     return arrange_hits(hits, question, newer, differing)
 
@@ -133,18 +139,6 @@ def _of_one_name(question: str, best: Sequence[MemoryItem], pairs: Sequence[Pair
     ]
 
 
-def named_first(hits: Sequence[Hit], question: str) -> list[Hit]:
-    """Return the same hits; those about somebody else whose name is alike stand behind those about whom is asked."""
-    texts = [hit.memory.content for hit in hits]
-    asked = mistakable_names(question, texts)
-    if not asked:
-        return list(hits)
-    named = [at for at, text in enumerate(texts) if names_asked(text, asked)]
-    other = [at for at, text in enumerate(texts) if named and at < named[-1] and names_another(text, asked)]
-    before = [at for at in range(named[-1] + 1 if named else 0) if at not in other]
-    return [hits[at] for at in (*before, *other, *range(len(before) + len(other), len(hits)))]
-
-
 def may_stand_first(signals: Array, bounds: Bounds = BOUNDS) -> bool:
     """Return whether the later of two hits is about what the question names, as far as the earlier one is."""
     row = PairSignals(*signals)
@@ -156,6 +150,18 @@ def _fits(hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
     earlier, later = (hits[at] for at in pair)
     is_sure = earlier.memory.kind is Kind.NOTE and earlier.relevance >= bounds.sure
     return not is_sure or later.relevance >= bounds.fits * earlier.relevance
+
+
+def _is_of_one_thing(signals: PairSignals, hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
+    """Return whether two hits are alike, and the later one tells a change, is much alike, or may well answer.
+
+    "Orders are in PostgreSQL" and "no magic in the order module" share a word. Without vectors no likeness is known.
+    """
+    if signals.cosine and signals.cosine < bounds.alike:
+        return False
+    earlier, later = (hits[at] for at in pair)
+    is_alike = signals.changes > 0 or signals.cosine >= bounds.much_alike
+    return is_alike or later.relevance >= bounds.likely * earlier.relevance
 
 
 def may_differ(signals: Array) -> bool:

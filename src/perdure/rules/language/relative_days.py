@@ -43,6 +43,11 @@ _SIGNS: Final = (
     *("this", "last", "next", " ago", "week", "month", "year"),
 )
 """Each name of a time has one of these: most texts have none, and are not searched."""
+_ISO_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_NAMED: Final = lazy_pattern(
+    r"\s(?!(?:on|at|in|to|is|was|are|were|for|by|from|until|till|and|or|but|too)\b)\w", re.IGNORECASE
+)
+"""A noun follows: "yesterday's call"; in "yesterday's is off" none does."""
 _MONTHS_OF_YEAR: Final = 12
 _LATEST_DAY: Final = 28
 
@@ -63,12 +68,21 @@ def resolve_days(text: str, said_on: date) -> str:
             return found[0]
         before = found["before"]
         if found["owns"]:
-            words = f"{before + ' ' if before else ''}{day}{found['owns']}"
+            own = found[0][len(before or "") :].strip()
+            words = _owning(own, day, found["owns"], is_named=_NAMED.match(text, found.end()) is not None)
+            words = f"{before} {words}" if before else words
         else:
             words = f"{before if before and before.lower() not in ('on', 'in') else preposition} {day}"
         return words[0].upper() + words[1:] if found[0][0].isupper() else words
 
     return _RELATIVE.sub(dated, text)
+
+
+def _owning(words: str, day: str, owns: str, *, is_named: bool) -> str:
+    """Return whose it is: "the 2026-03-04" before a noun, "March 2026's"; else the date behind the words."""
+    if is_named and _ISO_DAY.fullmatch(day):
+        return f"the {day}"
+    return f"{words} ({day})" if "-" in day else f"{day}{owns}"
 
 
 def _resolve(groups: dict[str, str], said_on: date) -> tuple[str, str]:

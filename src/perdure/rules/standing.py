@@ -1,0 +1,99 @@
+"""What holds without a name, a number or "always": orders that are no task, what somebody prefers, and cannot take.
+
+"Don't touch the legacy folder" and "use tabs, not spaces" hold until somebody says otherwise; "use the other file" and
+"don't worry" do not. Whatever ends in "yet" or "now", or points to what was just said, is of the moment.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from perdure.records.patterns import lazy_pattern
+
+NO_ORDER: Final = (
+    r"a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
+    r"|nice\b|fun\b|forget\b|stop\b|give\s+up\b"
+)
+"""What follows "never" and "always" where nobody is told what to do."""
+
+_CLAUSE: Final = r"(?:\A|[.!:;,\-–—]\s{1,3}|\b(?:and|but|so|also)\s{1,3})\W{0,3}(?:please\s{1,3})?"  # noqa: RUF001  # dashes are meant
+"""Where a clause begins that tells its reader what to do."""
+_POINTS: Final = r"(?:it|that|this|these|those|them|him|her|me|us|you|so|about|even|too|yet|the\s+same)\b"
+"""What stands for something that was just spoken of."""
+_SAID_LIGHTLY: Final = (
+    r"(?:worry|forget|ask|mention|tell|say|think|know|mind|laugh|judge|let|even|you|wait|cry|want|expect|believe|care"
+    r"|bother|blame|panic|rush|sleep|feel|sound|mean|suppose|quote|thank|pretend|dare|fret|hang|get|start|be|have|look"
+    r"|go|come|give|see|need|miss|hold|sit|stay|leave|eat|drink|lose|try|do)\b"
+)
+"""Verbs that follow "don't" in talk more than in orders."""
+_ACT: Final = (
+    r"(?:commit|push|merge|run|rerun|close|start|restart|submit|send|post|publish|release|apply|fix)"
+    r"\s+(?:an?|the|my|your|our)\b"
+)
+"""What is done once, and so left once: "don't commit the change"."""
+_ORDER: Final = lazy_pattern(
+    rf"{_CLAUSE}(?:(?:do\s+not|don['’]?t)\s+(?:ever\s+)?(?!{_SAID_LIGHTLY}|{_ACT})[a-z]+\s+(?!{_POINTS})\S"  # noqa: RUF001
+    rf"|(?:never|always)\s+(?!{_SAID_LIGHTLY}|{NO_ORDER}|\w+s\b|seen\b|heard\b|done\b|gone\b|got\b|again\b|not\b)[a-z]+\s+"
+    rf"(?!{_POINTS}|(?:in|at|on|with|for|before|after|of)\b)\w"
+    rf"|stop\s+[a-z]+ing\s+(?!{_POINTS})\w"
+    rf"|(?:use(?!\s+cases?\b)|prefer|avoid|keep\s+(?!{_POINTS}|an?\b|the\b|my\b|your\b|\w+ing\b|up\b)\w+)\s+(?!{_POINTS}|(?:an?|the|my|your|his|her|its|our|their|in|of|for|is|are|was)\b)\w)"
+    r"|\A\W*no\s+(?!rush|hurry|worries|problem|need|thanks)[\w-]+(?:\s+[\w-]+)?,?\s+please\W*\Z"
+    r"|\bdon['’]?t\s+[a-z]+\s+unless\b",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_ORDER_ELSEWHERE: Final = lazy_pattern(
+    r"\bbitte\s+(?:\w+\s+){0,2}?(?:immer|nie|niemals|stets|nur\s+noch|keine?n?)\b"
+    r"|\A\W*(?!(?:ist|war|bin|hab|habe|hat|wird|kann|muss|noch|so|fast|wie|was|wer|auch|und|aber|ja|nein|doch)\b)"
+    r"[^\W\d_]+\s+(?:(?:mir|uns)\s+)?(?:bitte\s+)?(?:immer|nie|niemals|stets)\s+[^\W\d_]"
+    r"|\A\W*(?:n['’]|ne\s+)(?!(?:oubli|inqui|import)\w*)[^\W\d_]+\s+(?:jamais|pas)\s+[^\W\d_]"  # noqa: RUF001
+    r"|\A\W*(?!(?:pas|comme|presque|depuis)\b)[^\W\d_]+\s+toujours\s+[^\W\d_]"
+    r"|\bpor\s+favor\b.{0,80}\b(?:siempre|nunca)\b|\b(?:siempre|nunca)\b.{0,80}\bpor\s+favor\b|\A\W*nunca\s+\w+[ae]s\b",
+    re.IGNORECASE,
+)
+"""The same in German, French and Spanish."""
+_OF_THE_MOMENT: Final = lazy_pattern(
+    r"\b(?:yet|now|again|today|tonight|this\s+(?:time|run|one|step|task|session|round)|for\s+a\s+(?:minute|moment|while)"
+    r"|until|till|first|heute|jetzt|noch\s+nicht"
+    r"|maintenant|aujourd['’]hui|ahora|hoy)\b(?!\s+on\b)",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_PREFERS: Final = lazy_pattern(
+    r"\b(?:I|we)(?:['’]d|\s+would)?\s+(?:strongly\s+|really\s+|much\s+)?prefer\s+(?!(?:it|that|this|them|him|her)\b)"  # noqa: RUF001
+    r"|\b(?:I|we)(?:['’]d|\s+would)\s+rather\s+(?:not\s+)?(?:you|have|use)\s+(?!\w+\s+that\b)"  # noqa: RUF001
+    r"|\A\W*(?:I|we)\s+(?:want|like|love)\s+(?!(?:to|that|if|what|how|why|when|where|who|any\w*|it|the|an?|this|those"
+    r"|these|him|her|you|me|them|us|your|my|his|their|one|some|nothing|being)\b)[a-z]+\s+\w"
+    r"|\bich\s+(?:bevorzuge|(?:habe|hätte|nehme|mag)\s+(?:\w+\s+){0,2}?lieber)\b|\bje\s+préfère\b|\bprefiero\b",
+    re.IGNORECASE,
+)
+"""What somebody likes better, or wants of a kind of thing: "I want short answers"."""
+_CANNOT: Final = lazy_pattern(
+    r"\A\W*(?:I|we|(?:my|our)\s+\w+|(?-i:[A-Z]\w+))\s+(?:can['’]?t|cannot|can\s+not|don['’]?t|doesn['’]?t|do\s+not|does\s+not)\s+"  # noqa: RUF001
+    r"(?!(?:know|think|see|want|believe|tell|wait|remember|mean|care|mind|need|say|understand|get|find|have|feel|be|even|give"
+    r"|read|keep|go|make|recall|suppose|trust|imagine|write|look|seem|help)\b)[a-z]+\s+"
+    r"(?!(?:to|that|if|what|how|why|when|where|who|any\w*|it|the|an?|this|those|these|him|her|you|me|them|us|your|my|his"
+    r"|their|with|at|in|on|for|of|about|from|so|even|yet|till|until|now|enough|much|well|nicely)\b)\w",
+    re.IGNORECASE,
+)
+"""What somebody never does to a kind of thing: "I can't eat gluten", "we don't use Docker"."""
+_OF_THE_BODY: Final = lazy_pattern(
+    r"(?:\b(?:am|is|are|has|have|got|bin|ist|sind|habe|hat|suis|est|soy|es|tengo|tiene)|['’](?:m|s|re|ve))\s+(?:[\w'’-]+\s+){0,4}?"  # noqa: RUF001
+    r"(?:allerg|\w*intoleran|v[eé]gan|v[eé]g[eé]tar|co?el[ií]ac|zöliak|diab[eé]t|asthma|[eé]pilep|dyslex|legasthen|\w*-?blind\b(?!\s+\w)"
+    r"|deaf\b|kosher\b|koscher\b|halal\b|daltoni)",
+    re.IGNORECASE,
+)
+"""What somebody's body cannot take or do: it is dangerous to forget, and seldom passes."""
+
+
+def is_standing_order(part: str) -> bool:
+    """Return whether a sentence tells its reader what to do or leave at all times."""
+    if part.endswith(("?", "？")) or _OF_THE_MOMENT.search(part):  # noqa: RUF001  # the full-width mark is meant
+        return False
+    return _ORDER.search(part) is not None or _ORDER_ELSEWHERE.search(part) is not None
+
+
+def is_standing_state(part: str) -> bool:
+    """Return whether a sentence tells what somebody prefers, never does, or cannot take."""
+    return _OF_THE_MOMENT.search(part) is None and any(
+        pattern.search(part) for pattern in (_PREFERS, _CANNOT, _OF_THE_BODY)
+    )
