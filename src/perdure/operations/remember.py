@@ -197,7 +197,7 @@ def store_drafts(
     duplicates = _duplicates(drafts, existing)
     fresh = {i: draft for i, draft in enumerate(drafts) if i not in existing and i not in duplicates}
     if merge:
-        _remembered_again(ctx, decisions, [(identity, drafts[i], vectors[i]) for i, identity in by_words.items()])
+        _remembered_again(ctx, decisions, ((identity, drafts[i]) for i, identity in by_words.items()))
         _merge_duplicates(fresh, drafts, duplicates, ctx.policy)
     new = _with_turns(ctx, list(fresh.values()), decisions.namespace)
     stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh], near=near)
@@ -209,11 +209,11 @@ def store_drafts(
     return stand
 
 
-def _remembered_again(ctx: Context, decisions: Decisions, known: Collection[tuple[str, Draft, Vector | None]]) -> None:
-    """Decide what memories take over from drafts of the same words, and that they are true as of then."""
-    for identity, draft, _ in known:
+def _remembered_again(ctx: Context, decisions: Decisions, known: Iterable[tuple[str, Draft]]) -> None:
+    """Decide what memories take over from drafts of the same words, and what they make untrue in turn."""
+    for identity, draft in known:
         decide_merge(decisions, identity, draft)
-    said_again(ctx, decisions, {identity: (draft.at, vector) for identity, draft, vector in known})
+        decisions.add(said_again(ctx, decisions.namespace, identity, draft.at))
 
 
 def _keep_keys(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from perdure.operations.ports import Context, PairJudge
 from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
 from perdure.records.identifier import short_id
-from perdure.records.instant import Instant, text_of
-from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Kind, Record, Shelf
+from perdure.records.instant import Instant
+from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Record, Shelf
 from perdure.records.plan import Change, Target
-from perdure.records.recall import Filters
 from perdure.records.vector import Vector
-from perdure.rules.decisions import Decisions
 from perdure.rules.supersession import ComparedPair, is_statement, pairs_of
 
 Links = Iterable[tuple[str, str, str]]
@@ -76,40 +73,29 @@ def _link(pair: ComparedPair, chance: float) -> Change:
 
 def still_true(ctx: Context, namespace: str, identity: str, how: str) -> list[Change]:
     """Return the removal of the links that say that a memory is likely untrue, which somebody just said it is not."""
-    return [
-        Change(
-            Target.LINK,
-            later,
-            {"kind": kind, "other": identity, "weight": weight},
-            None,
-            f"{how}: this does not make {short_id(identity)} untrue",
-        )
-        for later, kind, weight in ctx.store.links_to(namespace, identity)
-        if kind == LIKELY_SUPERSEDES
-    ]
+    because = f"{how}: this does not make {short_id(identity)} untrue"
+    return [Change(Target.LINK, later, row, None, because) for later, row in _calling_untrue(ctx, namespace, identity)]
 
 
-def said_again(ctx: Context, decisions: Decisions, known: Mapping[str, tuple[Instant, Vector | None]]) -> None:
-    """Decide that memories whose words were remembered again, each at an instant, are true as of then.
+def said_again(ctx: Context, namespace: str, identity: str, at: Instant) -> list[Change]:
+    """Return that a memory whose words are remembered again makes untrue what made it untrue before that instant."""
+    calling = list(_calling_untrue(ctx, namespace, identity))
+    stored = ctx.store.states(namespace, [later for later, _ in calling]) if calling else {}
+    changes: list[Change] = []
+    for later, row in calling:
+        if later in stored and stored[later][0].created_ms <= at:
+            because = f"remembered again: this does not make {short_id(identity)} untrue"
+            turned = f"remembered again: likely makes {short_id(later)} untrue, which was said before"
+            changes.append(Change(Target.LINK, later, row, None, because))
+            changes.append(Change(Target.LINK, identity, None, {**row, "other": later}, turned))
+    return changes
 
-    What was said between is older than they are, and they may make it untrue. Where nothing was, their day stays: who
-    repeats a call has said nothing new.
-    """
-    place = decisions.namespace
-    newest = ctx.store.list_records(place, Filters(), 1, None) if known else []
-    last = newest[0].state.created_ms if newest else 0
-    for identity, (at, vector) in known.items():
-        ended = still_true(ctx, place, identity, "remembered again")
-        said = ctx.store.states(place, [link.id for link in ended]) if ended else {}
-        decisions.add(link for link in ended if link.id in said and said[link.id][0].created_ms <= at)
-        state = decisions.states[identity]
-        if state.kind is Kind.FACT or state.created_ms >= min(last, at):
-            continue
-        because = f"remembered again: said at {text_of(at)}, before at {text_of(state.created_ms)}"
-        decisions.change(identity, replace(state, created_ms=at), "merged", because)
-        linked = {(i, other) for i, kind, other in ctx.store.links_at(place, [identity]) if kind == LIKELY_SUPERSEDES}
-        links = superseding_links(ctx, place, [decisions.record(identity)], [vector])
-        decisions.add(link for link in links if (link.id, (link.after or {})["other"]) not in linked)
+
+def _calling_untrue(ctx: Context, namespace: str, identity: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the memories that are linked as making one untrue, each with the row of its link."""
+    for later, kind, weight in ctx.store.links_to(namespace, identity):
+        if kind == LIKELY_SUPERSEDES:
+            yield later, {"kind": kind, "other": identity, "weight": weight}
 
 
 def likely_superseded(

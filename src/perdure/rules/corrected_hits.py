@@ -67,8 +67,8 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
     order = [
         replace(
             h,
-            newer=tuple(dict.fromkeys((*reversed(newer[h.memory.id]), *h.newer))),
-            older=tuple(dict.fromkeys((*reversed(older[h.memory.id]), *h.older))),
+            newer=_joined(newer[h.memory.id], h.newer, older[h.memory.id]),
+            older=_joined(older[h.memory.id], h.older, newer[h.memory.id]),
             relevance=relevance[h.memory.id],
         )
         for h in hits
@@ -80,6 +80,11 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
         ahead = (n for n, h in enumerate(order[:place]) if h.memory.id in older[later])
         order.insert(next(ahead, place), order.pop(place))
     return order
+
+
+def _joined(first: Sequence[str], others: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
+    """Return ids, the last of the first ones before all; what was remembered again is not what its day says."""
+    return tuple(dict.fromkeys((*reversed(first), *(i for i in others if i not in without))))
 
 
 def _said_at(hits: Sequence[Hit], at: Mapping[str, int], pair: tuple[str, str]) -> tuple[int, int, tuple[str, str]]:

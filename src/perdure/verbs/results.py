@@ -23,7 +23,7 @@ OUTCOME: Final = (
     "changed",
     "hidden_facts",
     "still_believed",
-    "no_longer_untrue_by",
+    "links_removed_from",
     "facts",
     "related",
     "predicates",

@@ -126,7 +126,7 @@ class ReviewingVerbs:
     def confirm(self, id: Identity) -> Outcome:
         """Record that a person says a memory is still true; memories that contradict it are superseded.
 
-        Later statements that were likely to make it untrue do so no longer.
+        Links from later statements that call it untrue are removed.
 
         Raises:
             NotFound: There is no such memory.

@@ -106,8 +106,8 @@ def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     what = (": ", Foreign(m.content, _BRIEF)) if request.verb in _ANSWERS else (".",)
     marks = f" ({m.kind}, {_status(m)}, {m.tier})"
     yield Line((_outcome_text(outcome, request), Identifier(m.id), marks, *where, *what))
-    if later := outcome.no_longer_untrue_by:
-        yield Line(("No longer said to be made untrue by ", cell("", later), "."))
+    if later := outcome.links_removed_from:
+        yield Line(("Removed the links that call it untrue, of ", cell("", later), "."))
     yield from _listed_facts("Facts archived with it, because only it says them:", outcome.hidden_facts)
     takes_facts = request.verb == "forget" or request.arguments.get("verdict") == "drop"
     yield from _still_believed(_STAY if takes_facts else _REST, outcome.still_believed)

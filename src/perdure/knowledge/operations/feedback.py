@@ -42,12 +42,13 @@ Act = Callable[[ClaimWriter, Record, Instant], str | None]
 def confirm(ctx: Context, identity: str) -> Outcome:
     """Write down that a person says that a memory is still true: confidence + 0.02, the truth clock anew.
 
-    What contradicts it in an open conflict is superseded; open questions about it are closed. Later statements that
-    were likely to make it untrue do so no longer.
+    What contradicts it in an open conflict is superseded; open questions about it are closed. Links that call it
+    untrue are removed.
     """
-    no_longer_by: dict[str, None] = {}
+    removed: dict[str, None] = {}
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
+        removed.clear()  # of an attempt before that met another write
         if record.id in writer.work.facts:
             writer.validate(record.id, now, "a person confirmed it")
             return
@@ -55,12 +56,12 @@ def confirm(ctx: Context, identity: str) -> Outcome:
         because = f"a person confirmed it: {outcome.because}"
         for change in still_true(ctx, record.namespace, record.id, "a person confirmed the earlier one"):
             writer.work.link(change)
-            no_longer_by[change.id] = None
+            removed[change.id] = None
         writer.work.change(record.id, outcome.state, "validated", because)
         writer.work.close_reviews(record.id, because)
 
     done = apply_answer(ctx, identity, "confirm", "", act)
-    return replace(done, no_longer_untrue_by=tuple(no_longer_by)) if no_longer_by else done
+    return replace(done, links_removed_from=tuple(removed)) if removed else done
 
 
 def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:

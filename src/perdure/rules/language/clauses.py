@@ -15,10 +15,7 @@ _CLAUSE_ENDS: Final = re.compile(
 )
 """Also what joins two things that are said, in some languages: elsewhere the whole sentence is one clause."""
 _LEAST_WORDS: Final = 2
-
-
-_NUMBER: Final = re.compile(r"[0-9]")
-_LISTED: Final = 2  # words of a clause that only names something
+_SHORT_ITEM: Final = 2  # words of a clause that only names something
 
 
 def clauses(text: str) -> list[str]:
@@ -38,7 +35,7 @@ def speaks_of_a_part(text: str, of: str) -> bool:
     """Return whether a text speaks of some of the things that another one lists, and of others not.
 
     "Staging moved to 9000" leaves the second half of "Staging is on 8081 and prod on 8082" as it is. Clauses are a list
-    where each has a number or a colon, where each only names something, or where they have a word in common.
+    where each has a colon, where each only names something, or where they have a word in common.
     """
     parts = clauses(of)
     words = [content_words(clause) for clause in parts]
@@ -46,13 +43,11 @@ def speaks_of_a_part(text: str, of: str) -> bool:
         return False
     own = [w - frozenset[str]().union(*words[:at], *words[at + 1 :]) for at, w in enumerate(words)]
     told = content_words(text)
-    named = [not told.isdisjoint(w) for w in own if w]
+    named = [not told.isdisjoint(w) for w in own if any(map(str.isalpha, w))]
     return any(named) and not all(named)
 
 
 def _is_list(parts: Sequence[str], words: Sequence[frozenset[str]]) -> bool:
-    if all(_NUMBER.search(clause) for clause in parts) or all(":" in clause for clause in parts):
+    if all(":" in clause for clause in parts) or frozenset.intersection(*words):
         return True
-    if frozenset.intersection(*words):
-        return True
-    return len(parts) > _LEAST_WORDS and all(len(w) <= _LISTED for w in words[1:])
+    return len(parts) > _LEAST_WORDS and all(len(w) <= _SHORT_ITEM for w in words[1:])

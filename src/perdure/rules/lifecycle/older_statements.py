@@ -205,16 +205,18 @@ def _comparable(messages: Sequence[MemoryItem]) -> _Pairs:
 
 
 def _of_the_same(messages: Sequence[MemoryItem], words: Sequence[frozenset[str]], pairs: _Pairs) -> _Pairs:
-    """Return those of some pairs whose earlier has no word of its own but one number: it is the later one's.
+    """Return those of some pairs in which one number differs, and not each has a word of its own besides.
 
     "The staging server listens on 8081" is of another thing than "the production server listens on 8082", and "phase 1
     ends on 12 May" than "phase 2 ends on 20 May".
     """
     found = np.zeros_like(pairs)
     for later, earlier in np.argwhere(pairs).tolist():
-        numbers = numbers_in(messages[earlier].content)
-        own = words[earlier] - words[later] - numbers
-        found[later, earlier] = not own and len(numbers - numbers_in(messages[later].content)) == 1
+        numbers = [numbers_in(messages[at].content) for at in (earlier, later)]
+        own = [
+            words[a] - words[b] - told for a, b, told in zip((earlier, later), (later, earlier), numbers, strict=True)
+        ]
+        found[later, earlier] = not all(own) and len(numbers[0] - numbers[1]) == 1
     return found
 
 
