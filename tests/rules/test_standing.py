@@ -30,6 +30,11 @@ def lines(folder, *texts):
         "You write novels, don't explain unless I ask.",
         "Bitte nie auf main pushen.",
         "N'utilise jamais les onglets.",
+        "Verwende immer Tabs.",
+        "Utilise toujours pytest.",
+        "Please don't use emojis.",
+        "We can't use Docker.",
+        "Her mother is coeliac, properly.",
         "I don't drink alcohol.",
         "My son is lactose intolerant.",
         "I prefer dark mode.",
@@ -59,7 +64,31 @@ def test_a_standing_order_or_state_is_shown(tmp_path, text):
         "We can't eat pizza tonight.",
         "It is the blind leading the blind.",
         "Das ist immer noch kaputt.",
+        "Morgen immer Regen.",
+        "Elle toujours malade.",
+        "N'est pas malade.",
+        "I tried it and use Excel daily.",
+        "I tried it, and never use spreadsheets for it.",
+        "I don't think unless you mean it.",
+        "Don't add tests, I'll do that.",
+        "We can't deploy changes because the build is broken.",
+        "I can't open files.",
+        "My laptop doesn't start properly.",
+        "Bob doesn't answer emails these days.",
+        "We don't eat pizza anymore.",
+        "I prefer not to say.",
+        "I love working with you!",
     ],
 )
 def test_what_is_of_the_moment_is_not(tmp_path, text):
     assert lines(tmp_path, text) == []
+
+
+@pytest.mark.parametrize("text", ["Don't delete branch foo.", "Please don't use emojis."])
+def test_a_short_order_has_its_place_and_no_more_importance(tmp_path, text):
+    with perdure.open(tmp_path / "store.db", embedder="none") as memory:
+        for said in (text, "My dog sleeps."):
+            memory.ingest([{"role": "user", "content": said}], session="one")
+        found = {m.content: m for m in memory.list()}
+        assert found[text].importance == pytest.approx(found["My dog sleeps."].importance, abs=0.001)
+        assert "## Rules and decisions" in memory.digest()

@@ -16,7 +16,7 @@ from typing import Final
 from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import STOP_WORDS, word_set
-from perdure.rules.standing import NO_ORDER, is_standing_order, is_standing_state
+from perdure.rules.standing import NO_ORDER, is_standing_state
 
 _TELLS: Final = lazy_pattern(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
 _WITHIN: Final = lazy_pattern(r"(?<=[^\s.!?:\"“])\s+(?:\W?)([A-Z][^\W_]+)")
@@ -182,10 +182,9 @@ _BESIDE: Final = lazy_pattern(
 
 def is_rule(text: str) -> bool:
     """Return whether a message says what is always or never to be done."""
-    parts = [text[start:end] for start, end in sentences(text)]
+    parts = (text[start:end] for start, end in sentences(text))
     statements = [part for part in parts if len(part.split()) >= _RULE_FROM and not part.endswith("?")]
-    bound = any(_RULE.match(part) or _RULE_WITHIN.search(part) or _BINDS.search(part) for part in statements)
-    return bound or any(is_standing_order(part) for part in parts)
+    return any(_RULE.match(part) or _RULE_WITHIN.search(part) or _BINDS.search(part) for part in statements)
 
 
 def names_within(texts: Iterable[str]) -> frozenset[str]:

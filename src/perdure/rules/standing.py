@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from perdure.records.patterns import lazy_pattern
+from perdure.rules.language.sentences import sentences
 
 NO_ORDER: Final = (
     r"a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
@@ -17,8 +18,12 @@ NO_ORDER: Final = (
 )
 """What follows "never" and "always" where nobody is told what to do."""
 
-_CLAUSE: Final = r"(?:\A|[.!:;,\-–—]\s{1,3}|\b(?:and|but|so|also)\s{1,3})\W{0,3}(?:please\s{1,3})?"  # noqa: RUF001  # dashes are meant
+_CLAUSE: Final = r"(?:\A\W{0,3}(?:(?:and|but|so|also)\s{1,3})?|[.!:;,\-–—]\s{1,3}\W{0,3})(?:please\s{1,3})?"  # noqa: RUF001  # dashes are meant
 """Where a clause begins that tells its reader what to do."""
+_JOINED: Final = rf"(?:{_CLAUSE}|,\s{{1,3}}(?P<joined>and|but|so|also)\s{{1,3}}(?:please\s{{1,3}})?)"
+"""The same, and behind another clause: "the build is slow, and never reformat"; "and use" tells of a subject."""
+_SUBJECT: Final = lazy_pattern(r"\A\W*(?:I|we|you|he|she|they)\b", re.IGNORECASE)
+"""Who a clause tells of: what follows its "and" tells of them, too."""
 _POINTS: Final = r"(?:it|that|this|these|those|them|him|her|me|us|you|so|about|even|too|yet|the\s+same)\b"
 """What stands for something that was just spoken of."""
 _SAID_LIGHTLY: Final = (
@@ -33,44 +38,53 @@ _ACT: Final = (
 )
 """What is done once, and so left once: "don't commit the change"."""
 _ORDER: Final = lazy_pattern(
-    rf"{_CLAUSE}(?:(?:do\s+not|don['’]?t)\s+(?:ever\s+)?(?!{_SAID_LIGHTLY}|{_ACT})[a-z]+\s+(?!{_POINTS})\S"  # noqa: RUF001
+    rf"{_JOINED}(?:(?:do\s+not|don['’]?t)\s+(?:ever\s+)?(?!{_SAID_LIGHTLY}|{_ACT})[a-z]+\s+(?!{_POINTS})\S"  # noqa: RUF001
     rf"|(?:never|always)\s+(?!{_SAID_LIGHTLY}|{NO_ORDER}|\w+s\b|seen\b|heard\b|done\b|gone\b|got\b|again\b|not\b)[a-z]+\s+"
     rf"(?!{_POINTS}|(?:in|at|on|with|for|before|after|of)\b)\w"
-    rf"|stop\s+[a-z]+ing\s+(?!{_POINTS})\w"
-    rf"|(?:use(?!\s+cases?\b)|prefer|avoid|keep\s+(?!{_POINTS}|an?\b|the\b|my\b|your\b|\w+ing\b|up\b)\w+)\s+(?!{_POINTS}|(?:an?|the|my|your|his|her|its|our|their|in|of|for|is|are|was)\b)\w)"
-    r"|\A\W*no\s+(?!rush|hurry|worries|problem|need|thanks)[\w-]+(?:\s+[\w-]+)?,?\s+please\W*\Z"
-    r"|\bdon['’]?t\s+[a-z]+\s+unless\b",  # noqa: RUF001
+    rf"|stop\s+[a-z]+ing\s+(?!{_POINTS})\w|don['’]?t\s+[a-z]+\s+unless\b)"  # noqa: RUF001
+    rf"|{_CLAUSE}(?:(?:use(?!\s+cases?\b)|prefer|avoid|keep\s+(?!{_POINTS}|an?\b|the\b|my\b|your\b|\w+ing\b|up\b)\w+)\s+(?!{_POINTS}|(?:an?|the|my|your|his|her|its|our|their|in|of|for|is|are|was)\b)\w)"
+    r"|\A\W*no\s+(?!rush|hurry|worries|problem|need|thanks)[\w-]+(?:\s+[\w-]+)?,?\s+please\W*\Z",
     re.IGNORECASE,
 )
+_GERMAN_ORDER: Final = (
+    r"(?:(?:benutz|nutz|verwend|schreib|mach|sag|antwort|lass|lösch|frag|zeig|test|prüf|änder|speicher|formatier)e?"
+    r"|nimm|gib|halte)\b"
+)
+_FRENCH_ORDER: Final = (
+    r"(?:(?:utilis|gard|vérifi|test|parl|laiss|ajout|lanc|demand|touch|modifi|supprim|pouss|chang|formatt?)(?:e|ez|er)|écri(?:s|vez)"
+    r"|répond(?:s|ez)|met(?:s|tez)|fai(?:s|tes))\b"
+)
+"""Verbs that tell their reader what to do: other words before "immer" and "toujours" tell what is so."""
 _ORDER_ELSEWHERE: Final = lazy_pattern(
     r"\bbitte\s+(?:\w+\s+){0,2}?(?:immer|nie|niemals|stets|nur\s+noch|keine?n?)\b"
-    r"|\A\W*(?!(?:ist|war|bin|hab|habe|hat|wird|kann|muss|noch|so|fast|wie|was|wer|auch|und|aber|ja|nein|doch)\b)"
-    r"[^\W\d_]+\s+(?:(?:mir|uns)\s+)?(?:bitte\s+)?(?:immer|nie|niemals|stets)\s+[^\W\d_]"
-    r"|\A\W*(?:n['’]|ne\s+)(?!(?:oubli|inqui|import)\w*)[^\W\d_]+\s+(?:jamais|pas)\s+[^\W\d_]"  # noqa: RUF001
-    r"|\A\W*(?!(?:pas|comme|presque|depuis)\b)[^\W\d_]+\s+toujours\s+[^\W\d_]"
+    rf"|\A\W*{_GERMAN_ORDER}\s+(?:(?:mir|uns)\s+)?(?:bitte\s+)?(?:immer|nie|niemals|stets)\s+[^\W\d_]"
+    rf"|\A\W*(?:n['’]|ne\s+){_FRENCH_ORDER}\s+(?:jamais|pas)\s+[^\W\d_]|\A\W*{_FRENCH_ORDER}\s+toujours\s+[^\W\d_]"  # noqa: RUF001
     r"|\bpor\s+favor\b.{0,80}\b(?:siempre|nunca)\b|\b(?:siempre|nunca)\b.{0,80}\bpor\s+favor\b|\A\W*nunca\s+\w+[ae]s\b",
     re.IGNORECASE,
 )
 """The same in German, French and Spanish."""
 _OF_THE_MOMENT: Final = lazy_pattern(
     r"\b(?:yet|now|again|today|tonight|this\s+(?:time|run|one|step|task|session|round)|for\s+a\s+(?:minute|moment|while)"
-    r"|until|till|first|heute|jetzt|noch\s+nicht"
+    r"|until|till|first|tomorrow|these\s+days|I['’]ll\s+do|heute|jetzt|noch\s+nicht"  # noqa: RUF001
     r"|maintenant|aujourd['’]hui|ahora|hoy)\b(?!\s+on\b)",  # noqa: RUF001
     re.IGNORECASE,
 )
+_MAY_PASS: Final = lazy_pattern(r"\b(?:because|any\s?more|properly)\b", re.IGNORECASE)
+"""What is so for a reason, or was otherwise, may pass; an order with such words holds."""
 _PREFERS: Final = lazy_pattern(
-    r"\b(?:I|we)(?:['’]d|\s+would)?\s+(?:strongly\s+|really\s+|much\s+)?prefer\s+(?!(?:it|that|this|them|him|her)\b)"  # noqa: RUF001
+    r"\b(?:I|we)(?:['’]d|\s+would)?\s+(?:strongly\s+|really\s+|much\s+)?prefer\s+(?!(?:not|it|that|this|them|him|her)\b)"  # noqa: RUF001
     r"|\b(?:I|we)(?:['’]d|\s+would)\s+rather\s+(?:not\s+)?(?:you|have|use)\s+(?!\w+\s+that\b)"  # noqa: RUF001
     r"|\A\W*(?:I|we)\s+(?:want|like|love)\s+(?!(?:to|that|if|what|how|why|when|where|who|any\w*|it|the|an?|this|those"
-    r"|these|him|her|you|me|them|us|your|my|his|their|one|some|nothing|being)\b)[a-z]+\s+\w"
+    r"|these|him|her|you|me|them|us|your|my|his|their|one|some|nothing|being|\w+ing\s+with)\b)[a-z]+\s+\w"
     r"|\bich\s+(?:bevorzuge|(?:habe|hätte|nehme|mag)\s+(?:\w+\s+){0,2}?lieber)\b|\bje\s+préfère\b|\bprefiero\b",
     re.IGNORECASE,
 )
 """What somebody likes better, or wants of a kind of thing: "I want short answers"."""
 _CANNOT: Final = lazy_pattern(
-    r"\A\W*(?:I|we|(?:my|our)\s+\w+|(?-i:[A-Z]\w+))\s+(?:can['’]?t|cannot|can\s+not|don['’]?t|doesn['’]?t|do\s+not|does\s+not)\s+"  # noqa: RUF001
-    r"(?!(?:know|think|see|want|believe|tell|wait|remember|mean|care|mind|need|say|understand|get|find|have|feel|be|even|give"
-    r"|read|keep|go|make|recall|suppose|trust|imagine|write|look|seem|help)\b)[a-z]+\s+"
+    r"\A\W*(?:I|we|(?:my|our)\s+\w+|(?!(?:please|just|also|and|but|so|then|maybe|why|still|it|this|that)\b)(?-i:[A-Z]\w+))\s+"
+    r"(?:(?:can['’]?t|cannot|can\s+not)\s+(?:eat|drink|take|stand|tolerate|digest|use|have|wear|climb|do(?!\s+\w+day))\s+"  # noqa: RUF001
+    r"|(?:don['’]?t|doesn['’]?t|do\s+not|does\s+not)\s+(?!(?:know|think|see|want|believe|tell|wait|remember|mean|care|mind|need|say|understand|get|find|have|feel|be|even|give"  # noqa: RUF001
+    r"|read|keep|go|make|recall|suppose|trust|imagine|write|look|seem|help)\b)[a-z]+\s+)"
     r"(?!(?:to|that|if|what|how|why|when|where|who|any\w*|it|the|an?|this|those|these|him|her|you|me|them|us|your|my|his"
     r"|their|with|at|in|on|for|of|about|from|so|even|yet|till|until|now|enough|much|well|nicely)\b)\w",
     re.IGNORECASE,
@@ -89,11 +103,19 @@ def is_standing_order(part: str) -> bool:
     """Return whether a sentence tells its reader what to do or leave at all times."""
     if part.endswith(("?", "？")) or _OF_THE_MOMENT.search(part):  # noqa: RUF001  # the full-width mark is meant
         return False
-    return _ORDER.search(part) is not None or _ORDER_ELSEWHERE.search(part) is not None
+    told = _SUBJECT.match(part) is not None
+    orders = any(not (told and found["joined"]) for found in _ORDER.finditer(part))
+    return orders or _ORDER_ELSEWHERE.search(part) is not None
+
+
+def gives_standing_order(text: str) -> bool:
+    """Return whether a message has such a sentence."""
+    return any(is_standing_order(text[start:end]) for start, end in sentences(text))
 
 
 def is_standing_state(part: str) -> bool:
     """Return whether a sentence tells what somebody prefers, never does, or cannot take."""
-    return _OF_THE_MOMENT.search(part) is None and any(
-        pattern.search(part) for pattern in (_PREFERS, _CANNOT, _OF_THE_BODY)
-    )
+    if _OF_THE_MOMENT.search(part):
+        return False
+    by_form = _PREFERS.search(part) or _CANNOT.search(part)
+    return (by_form is not None and _MAY_PASS.search(part) is None) or _OF_THE_BODY.search(part) is not None

@@ -45,9 +45,15 @@ _SIGNS: Final = (
 """Each name of a time has one of these: most texts have none, and are not searched."""
 _ISO_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _NAMED: Final = lazy_pattern(
-    r"\s(?!(?:on|at|in|to|is|was|are|were|for|by|from|until|till|and|or|but|too)\b)\w", re.IGNORECASE
+    r"\s(?!(?i:on|at|in|to|is|was|are|were|for|by|from|until|till|and|or|but|too|my|your|his|her|our|their|its|a|an|the|this"
+    r"|that|these|those|no|not|never|always|also|still|just|only|really|very|quite|pretty|so|as|all|almost|probably|maybe"
+    r"|going|gonna|when|where|what|who|how|why|because|if|off|over|done|fine|good|bad|great|nice|better|worse|hard|easy|busy"
+    r"|free|hot|cold|warm)\b)(?![A-Z][a-z])\w"
 )
-"""A noun follows: "yesterday's call"; in "yesterday's is off" none does."""
+"""A noun follows: "yesterday's call"; in "yesterday's is off" and "tomorrow's my birthday" none does."""
+_DETERMINED: Final = lazy_pattern(r"\b(?:an?|my|your|his|her|our|their|its|this|that|each|every)\s\Z", re.IGNORECASE)
+"""What stands before a noun instead of "the"."""
+_LONGEST_DETERMINER: Final = 7
 _MONTHS_OF_YEAR: Final = 12
 _LATEST_DAY: Final = 28
 
@@ -70,6 +76,8 @@ def resolve_days(text: str, said_on: date) -> str:
         if found["owns"]:
             own = found[0][len(before or "") :].strip()
             words = _owning(own, day, found["owns"], is_named=_NAMED.match(text, found.end()) is not None)
+            if _DETERMINED.search(text[max(0, found.start() - _LONGEST_DETERMINER) : found.start()]):
+                words = words.removeprefix("the ")
             words = f"{before} {words}" if before else words
         else:
             words = f"{before if before and before.lower() not in ('on', 'in') else preposition} {day}"

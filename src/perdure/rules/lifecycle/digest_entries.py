@@ -34,6 +34,7 @@ from perdure.rules.lifecycle.digest_lines import day_of, render_line, sort_of_me
 from perdure.rules.lifecycle.older_statements import OlderStatements, vector_rows
 from perdure.rules.meaning_guard import Anchors, anchors, denies
 from perdure.rules.source_trust import is_trusted, stored_trust
+from perdure.rules.standing import gives_standing_order
 from perdure.rules.worth import find_requests, is_small_talk
 
 FACTS, RULES, NOTES, STATED, SAID, OPEN = (
@@ -239,9 +240,14 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
         return "", ()  # others' words have no place among what holds, unless somebody pins them
     if sort is Sort.SMALL_TALK or not _has_words(memory.content[:_HEAD]):
         return "", ()
-    if _only_asks(memory, sort):
+    if _only_asks(memory, sort) and not _gives_order(memory):
         return (SAID if memory.access_count and sort is Sort.QUESTION else ""), ()
     return _place_of_statement(memory, sort, names)
+
+
+def _gives_order(memory: MemoryItem) -> bool:
+    """Return whether a message tells its reader what is to be done at all times."""
+    return is_rule(memory.content[:_HEAD]) or gives_standing_order(memory.content[:_HEAD])
 
 
 def _place_of_statement(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tuple[str, Sequence[str]]:
@@ -249,7 +255,7 @@ def _place_of_statement(memory: MemoryItem, sort: Sort, names: Collection[str]) 
     shown: Sequence[str] = ()
     if sort is not Sort.REQUEST and is_unsure(memory.content[:_HEAD]):
         section = OPEN if leaves_open(memory.content[:_HEAD], names) else ""
-    elif sort in (Sort.REQUEST, Sort.DECISION) or is_rule(memory.content[:_HEAD]):
+    elif sort in (Sort.REQUEST, Sort.DECISION) or _gives_order(memory):
         section = RULES
     elif shown := [s for s in lasting_sentences(memory.content[:_HEAD], names) if not _is_polite(s)]:
         section = STATED
