@@ -25,7 +25,7 @@ from perdure.records.errors import EmbedderError
 pytest.importorskip("onnxruntime")
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 DAGSTER = "We're going for Dagster as the scheduler"
-AIRFLOW = "Nobody wants to run a second scheduler for one team, so Airflow it is"
+AIRFLOW = "Airflow it is, nobody wants to run a second scheduler for one team"
 PORT = "The staging database listens on port 5433"
 SISTER = "My sister Ada works at a bakery in Leeds"
 BROTHER = "My brother Tom works at a bank in Leeds"
@@ -93,14 +93,11 @@ def test_a_question_about_the_past_keeps_the_order(opened, clock):
 
 
 def test_the_default_policy_links_what_the_model_is_sure_of(tmp_path, clock):
-    thursday, tuesday = (
-        "Deploys go out on Thursdays",
-        "We ship on Tuesdays, so a bad release has two days before the weekend",
-    )
+    aws, hetzner = "We host on AWS", "Hetzner it is, AWS got too expensive"
     with perdure.open(tmp_path / "default.db", policy={}, clock=clock, embedder="local") as memory:
-        say(memory, clock, thursday, PORT, tuesday)
-        assert texts(memory.recall("When do deploys go out?", touch=False))[:2] == [tuesday, thursday]
-        assert "Thursdays" not in memory.digest()
+        say(memory, clock, aws, PORT, hetzner)
+        assert texts(memory.recall("Who hosts our servers?", touch=False))[:2] == [hetzner, aws]
+        assert aws not in memory.digest()
 
 
 def test_memory_md_and_a_session_start_leave_out_what_is_over(opened, clock):

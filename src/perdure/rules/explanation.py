@@ -95,7 +95,7 @@ def likely_untrue(kind: Kind, later: Sequence[Record], chances: Mapping[str, flo
         return ""
     last = max(later, key=lambda r: (r.state.created_ms, r.id))
     chance = chances.get(last.id) or max(chances.values())
-    listed = "lists it only beside that one" if kind is Kind.NOTE else "leaves it out"
+    listed = "lists it only beside that one" if kind is Kind.NOTE else "leaves it out unless it lists more"
     return (
         f"Likely no longer true: {short_id(last.id)} of {text_of(last.state.created_ms)[:10]}, "
         f"{quoted_line(last.content.text, LONGEST_LABEL)}, makes it untrue with a chance of {chance:.2f}. "
