@@ -216,14 +216,14 @@ BY_HAND: Final[Mapping[str, Row]] = {
     "use raises importance": _by("used", lambda e: "importance" in (e.after or {})),
     "a wrong answer lowers confidence": _by("used", lambda e: "confidence" in (e.after or {})),
     **{
-        f"reinforced by hand, {how}": _because(f"reinforced ({how} ", "reinforce")
+        f"reinforced by hand: {how}": _because(f"reinforced ({how} ", "reinforce")
         for how in ("additive", "multiplicative", "set_value")
     },
     "strengthened by hand": _by("strengthen", lambda e: "level" in (e.after or {})),
     "weakened by hand": _by("weaken", lambda e: "strength" in (e.after or {}) or "level" in (e.after or {})),
     "something is extracted": _by("extract", _born()),
     **{
-        f"importance is decayed by hand, {shape}": _because(f" ({shape}, half-life", "decay")
+        f"importance is decayed by hand: {shape}": _because(f" ({shape}, half-life", "decay")
         for shape in ("exponential", "linear", "step")
     },
     "a fact is said again": lambda e: e.operation in _SAYING and "reinforcements" in (e.after or {}) and bool(e.before),

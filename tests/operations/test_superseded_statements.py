@@ -390,7 +390,9 @@ def test_what_a_person_confirms_is_not_untrue(linked):
         memory.both(earlier.id)
     done = memory.confirm(earlier.id)
     assert done.links_removed_from == (later.id,)
-    assert f"Removed the links that call it untrue, of {later.id[-8:]}." in render_text(view_of(done, Request("confirm")))
+    assert f"Removed the links that call it untrue, of {later.id[-8:]}." in render_text(
+        view_of(done, Request("confirm"))
+    )
     assert any("a person confirmed it" in entry.because for entry in memory.why(earlier.id).history)
     assert "likely_superseded_by" not in links(memory, DAGSTER)
     assert "Likely no longer true" not in memory.why(earlier.id).summary

@@ -37,7 +37,7 @@ def speaks_of_a_part(text: str, of: str) -> bool:
     "Staging moved to 9000" leaves the second half of "Staging is on 8081 and prod on 8082" as it is. Clauses are a list
     where each has a colon, where each only names something, or where they have a word in common.
     """
-    parts = clauses(of)
+    parts = [clause for clause in clauses(of) if content_words(clause)]
     words = [content_words(clause) for clause in parts]
     if len(parts) < _LEAST_WORDS or not _is_list(parts, words):
         return False

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
 from perdure.rules.differences import Statements, denying_texts, differing_texts, numbers_in, statements
-from perdure.rules.language.clauses import says_besides, speaks_of_a_part
+from perdure.rules.language.clauses import clauses, says_besides, speaks_of_a_part
 from perdure.rules.language.replaced_values import changes, content_words, replaced_values, returned_values, subjects
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
@@ -76,7 +76,7 @@ def find_older(
     notes_alike = alike & ~said[:, None] & ~said
     differing = _among(messages, about & ~notes_alike, differing_texts)
     others = differing & _comparable(messages)
-    others &= ~said | _among(messages, others, denying_texts) | _of_the_same(messages, words, others)
+    others &= ~said | _among(messages, others, denying_texts) | _of_the_same(messages, others)
     linked = _linked(ids, superseded)
     others |= linked & ~_of_a_part(messages, linked)
     over |= others & said  # notes stay
@@ -204,19 +204,22 @@ def _comparable(messages: Sequence[MemoryItem]) -> _Pairs:
     return pairs
 
 
-def _of_the_same(messages: Sequence[MemoryItem], words: Sequence[frozenset[str]], pairs: _Pairs) -> _Pairs:
-    """Return those of some pairs in which one number differs, and not each has a word of its own besides.
+def _of_the_same(messages: Sequence[MemoryItem], pairs: _Pairs) -> _Pairs:
+    """Return those of some pairs in which one number differs, in clauses that do not each have a word of their own.
 
     "The staging server listens on 8081" is of another thing than "the production server listens on 8082", and "phase 1
-    ends on 12 May" than "phase 2 ends on 20 May".
+    ends on 12 May" than "phase 2 ends on 20 May". Of a list with other parts the number may be one part's.
     """
     found = np.zeros_like(pairs)
     for later, earlier in np.argwhere(pairs).tolist():
-        numbers = [numbers_in(messages[at].content) for at in (earlier, later)]
-        own = [
-            words[a] - words[b] - told for a, b, told in zip((earlier, later), (later, earlier), numbers, strict=True)
-        ]
-        found[later, earlier] = not all(own) and len(numbers[0] - numbers[1]) == 1
+        before, since = messages[earlier].content, messages[later].content
+        gone, new = numbers_in(before) - numbers_in(since), numbers_in(since)
+        if len(gone) == 1 and not speaks_of_a_part(since, before):
+            old = [content_words(clause) for clause in clauses(before) if numbers_in(clause) & gone]
+            told = [content_words(clause) for clause in clauses(since) if numbers_in(clause)]
+            found[later, earlier] = any(
+                not (one - other - gone) or not (other - one - new) for one in old for other in told
+            )
     return found
 
 
