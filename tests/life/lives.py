@@ -356,7 +356,7 @@ def _outage(me: Teller) -> None:
 
 DINNER: Final[Mapping[int, tuple[str, Mapping[str, str]]]] = {
     3: ("remember", {"content": "We eat dinner at six."}),
-    12: ("remember", {"content": "We eat dinner at eight from now on."}),
+    12: ("remember", {"content": "We eat dinner at eight."}),
     14: ("recall", {"query": "Do we eat dinner at six?"}),
     17: ("remember", {"content": "We eat dinner at six."}),
 }
