@@ -459,6 +459,12 @@ def test_another_number_of_another_thing_takes_no_message_from_the_summary(opene
     assert later in shown
 
 
+def test_where_the_model_judges_an_exception_hides_no_habit(opened, clock):
+    memory = opened()
+    say(memory, clock, "Standup is at 9:30.", "Tomorrow's standup is at 11.")
+    assert "9:30" in memory.digest()
+
+
 def test_another_number_of_the_same_thing_does(opened, clock):
     memory = opened({"knowledge": {"supersession": "off"}})
     say(memory, clock, "The API listens on port 8081.", "The API now listens on port 8082.")

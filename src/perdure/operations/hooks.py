@@ -14,7 +14,7 @@ from perdure.operations import recall as recalling
 from perdure.operations.corrections import with_unfound_corrections
 from perdure.operations.documents import find_records
 from perdure.operations.ports import Context
-from perdure.operations.superseding import likely_superseded
+from perdure.operations.superseding import judges_statements, likely_superseded
 from perdure.operations.writing import retry
 from perdure.records.deadline import deadline_error, is_over, within
 from perdure.records.digests import same_words
@@ -181,7 +181,8 @@ class Agent:
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
         undecided = {h.memory.id for h in hits if h.contested_with}
         superseded = likely_superseded(self.ctx, namespace, [h.memory.id for h in hits])
-        over = find_older([h.memory for h in hits], vectors, superseded).over - undecided
+        by_number = not judges_statements(self.ctx)
+        over = find_older([h.memory for h in hits], vectors, superseded, by_number=by_number).over - undecided
         session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
         hidden = shown | over | session_messages | {h.memory.id for h in hits if h.updated_by}
         hidden |= repeated_requests(h.memory for h in hits)

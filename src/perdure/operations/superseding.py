@@ -98,6 +98,12 @@ def _calling_untrue(ctx: Context, namespace: str, identity: str) -> Iterator[tup
             yield later, {"kind": kind, "other": identity, "weight": weight}
 
 
+def judges_statements(ctx: Context) -> bool:
+    """Return whether a model tells which statements later ones make untrue."""
+    knowledge = ctx.policy.knowledge
+    return ctx.judge is not None and knowledge.watch and knowledge.supersession != "off"
+
+
 def likely_superseded(
     ctx: Context, namespace: str, ids: Collection[str], known: Mapping[str, Links] = MappingProxyType({})
 ) -> frozenset[tuple[str, str]]:

@@ -11,7 +11,7 @@ from perdure.operations.extract import Place
 from perdure.operations.lifecycle.compression import join_lines
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
-from perdure.operations.superseding import likely_superseded
+from perdure.operations.superseding import judges_statements, likely_superseded
 from perdure.records.instant import from_instant
 from perdure.records.memory import SUPERSEDES, Kind, MemoryItem
 from perdure.records.recall import Filters
@@ -72,7 +72,8 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     year = from_instant(ctx.clock()).year if brief else None
     questions = _questions(ctx, namespace, inside, brief=brief)
     superseded = likely_superseded(ctx, namespace, [m.id for m in memories])
-    return Candidates(memories, vectors, questions, not brief, year, over=outdated.over, superseded=superseded)
+    found = Candidates(memories, vectors, questions, not brief, year, over=outdated.over, superseded=superseded)
+    return replace(found, by_number=not judges_statements(ctx))
 
 
 def _replaced_ids(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> set[str]:

@@ -62,6 +62,7 @@ class Candidates:
     asking: str = ""  # what is said above the questions
     over: Mapping[str, OverInText] = field(default_factory=dict)  # memory -> what of it holds no longer
     superseded: Collection[tuple[str, str]] = ()  # (later, earlier): the later one likely makes the other untrue
+    by_number: bool = True  # whether another number of the same thing does, too: where no model judges statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def choose_entries(
     questions = [q for q in candidates.questions if budget.takes(question_line(q), OPEN, share=QUESTIONS_SHARE)]
     entries = entries_of(
         candidates.memories,
-        find_older(candidates.memories, candidates.vectors, candidates.superseded),
+        find_older(candidates.memories, candidates.vectors, candidates.superseded, by_number=candidates.by_number),
         candidates.vectors,
         candidates.over,
         said=candidates.said,

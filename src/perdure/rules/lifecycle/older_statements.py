@@ -54,11 +54,16 @@ class OlderStatements:
 
 
 def find_older(
-    memories: Sequence[MemoryItem], vectors: Mapping[str, Vector], superseded: Collection[tuple[str, str]] = ()
+    memories: Sequence[MemoryItem],
+    vectors: Mapping[str, Vector],
+    superseded: Collection[tuple[str, str]] = (),
+    *,
+    by_number: bool = True,
 ) -> OlderStatements:
     """Return what is over among some memories: a later one names its value as replaced, or gives another number.
 
-    So is what a model said is likely untrue since a later one: ``superseded`` are (later, earlier) pairs. Each is
+    So is what a model said is likely untrue since a later one: ``superseded`` are (later, earlier) pairs; then another
+    number is not looked at (``by_number``). Each is
     looked up among all at once: taken pair by pair, a store of notes that resemble one another takes seconds.
     """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
@@ -76,7 +81,8 @@ def find_older(
     notes_alike = alike & ~said[:, None] & ~said
     differing = _among(messages, about & ~notes_alike, differing_texts)
     others = differing & _comparable(messages)
-    others &= ~said | _among(messages, others, denying_texts) | _of_the_same(messages, others)
+    sure = _among(messages, others, denying_texts)
+    others &= ~said | (sure | _of_the_same(messages, others) if by_number else sure)
     linked = _linked(ids, superseded)
     others |= linked & ~_of_a_part(messages, linked)
     over |= others & said  # notes stay
