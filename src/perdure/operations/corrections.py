@@ -13,6 +13,7 @@ from perdure.records.recall import Filters, Hit, OverFact, Query
 from perdure.rules.corrected_hits import corrections_first, may_correct
 from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.language.words import query_words
+from perdure.rules.last_said import said_after
 from perdure.rules.lifecycle.signals import memory_items
 
 _LOOKED_UP: Final = 3  # so many of the best hits have their corrections looked up
@@ -63,5 +64,5 @@ def taken_back(ctx: Context, memory: MemoryItem, over: Sequence[OverFact]) -> tu
     own = shown[memory.id]
     if own.updated_by is None or any(fact.replaced_by == own.updated_by for fact in over):
         return own.over[len(over) :]
-    since = text_of(shown[own.updated_by].memory.state.created_ms)
+    since = text_of(said_after(shown[own.updated_by].memory.state, memory.state))
     return (OverFact(memory.id, memory.content, "replaced", since, own.updated_by),)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 from unicodedata import normalize
 
+from perdure.operations.affirming import affirmed_by
 from perdure.operations.corrections import with_corrections
 from perdure.operations.ports import Context
 from perdure.operations.superseding import Links
@@ -314,9 +315,12 @@ def best_hits(
     for start in range(0, len(order), limit + SPARE):
         page = order[start : start + limit + SPARE]
         details = ctx.store.details(namespace, page.ids)
-        hits += _hits_of(ctx, page, details.records, namespace, filters, now)
+        records, tied = of_then(ctx, namespace, details.records, filters, now), details.links
+        if filters.looks_back:
+            records, tied = affirmed_by(ctx, namespace, records, tied, filters)
+        hits += _hits_of(ctx, page, records, filters, now)
         vectors |= details.vectors
-        links |= {i: [link for link in details.links if i in (link[0], link[2])] for i in page.ids}
+        links |= {i: [link for link in tied if i in (link[0], link[2])] for i in page.ids}
         if len(hits) >= limit:
             break
     hits.sort(key=lambda h: -h.score)
@@ -324,11 +328,8 @@ def best_hits(
     return newest_first(diverse, text, vectors) if ctx.policy.knowledge.watch else diverse, links
 
 
-def _hits_of(
-    ctx: Context, page: Ranking, records: list[Record], namespace: str, filters: Filters, now: Instant
-) -> list[Hit]:
+def _hits_of(ctx: Context, page: Ranking, records: list[Record], filters: Filters, now: Instant) -> list[Hit]:
     """Return a part of an order as hits, without what is less sure than asked for."""
-    records = of_then(ctx, namespace, records, filters, now)
     by_id = {m.id: m for m in memory_items(records, ctx.policy, now, ctx.counted)}
     return [
         with_signals(r, by_id[r.id], ctx.policy.recall)

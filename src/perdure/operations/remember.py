@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
 
+from perdure.operations.affirming import heard_since
 from perdure.operations.decisions import begin, write
 from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
@@ -30,6 +31,7 @@ from perdure.rules.validation.inputs import SaidFacts
 
 BATCH: Final = 500
 Embed = Literal["now", "later"]
+Written = TypeVar("Written", bound=Outcome)
 
 
 def remember(
@@ -119,7 +121,7 @@ def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
         changed |= {one.memory for one in handed if one.memory is not None}
     written = write(ctx, decisions, batch.operation, note)
     memories = memory_items([decisions.result(identity) for identity in ids], ctx.policy, decisions.now)
-    return _outcomes(memories, changed, written)
+    return [with_freed(one, decisions) for one in _outcomes(memories, changed, written)]
 
 
 def _repeated_drafts(ctx: Context, batch: _Batch) -> set[int]:
@@ -132,6 +134,12 @@ def _repeated_drafts(ctx: Context, batch: _Batch) -> set[int]:
             indexes.add(i)
         used.add(key)
     return indexes
+
+
+def with_freed(done: Written, decisions: Decisions) -> Written:
+    """Return an outcome that says which links no longer call its memory untrue, where it wrote that."""
+    removed, turned = decisions.freed.get(done.id, ((), ())) if done.changed else ((), ())
+    return replace(done, links_removed_from=removed, links_turned_round=turned) if removed or turned else done
 
 
 def redacted_in(claims: Iterable[GivenClaim]) -> list[str]:
@@ -212,8 +220,10 @@ def store_drafts(
 def _remembered_again(ctx: Context, decisions: Decisions, known: Iterable[tuple[str, Draft]]) -> None:
     """Decide what memories take over from drafts of the same words, and what they make untrue in turn."""
     for identity, draft in known:
-        decide_merge(decisions, identity, draft)
-        decisions.add(said_again(ctx, decisions.namespace, identity, draft.at))
+        decide_merge(decisions, identity, draft, heard_since=heard_since(ctx, decisions.records[identity]))
+        links = said_again(ctx, decisions.namespace, identity, draft.at)
+        decisions.add(links.changes)
+        decisions.freed[identity] = links.removed, links.turned
 
 
 def _keep_keys(

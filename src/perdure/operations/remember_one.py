@@ -10,7 +10,7 @@ from typing import Final
 from perdure.operations.decisions import begin, close_questions, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
-from perdure.operations.remember import handed_claims, redacted_in, store_drafts
+from perdure.operations.remember import handed_claims, redacted_in, store_drafts, with_freed
 from perdure.operations.writing import read_after, read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.glance import Glance
@@ -62,7 +62,7 @@ def remember_one(
         note = "remember: 1 memory" if decisions.changed | decisions.keyed else "remember"
         written = write(ctx, decisions, "remember", note)
         found = outcome(ctx, decisions.result(stands), written)
-        stored = Remembered(found.memory, written, claimed)
+        stored = with_freed(Remembered(found.memory, written, claimed), decisions)
         return read_after(ctx, written, lambda: _reply(ctx, decisions, stored, claims), stored)
 
     return retry(attempt)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from perdure.operations.ports import Context, PairJudge
 from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
 from perdure.records.identifier import short_id
 from perdure.records.instant import Instant
-from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Record, Shelf
+from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Record, Shelf, Status
 from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
+from perdure.rules.last_said import said_at
 from perdure.rules.supersession import ComparedPair, is_statement, pairs_of
 
 Links = Iterable[tuple[str, str, str]]
@@ -71,24 +72,45 @@ def _link(pair: ComparedPair, chance: float) -> Change:
     return Change(Target.LINK, pair.later.id, None, row, because)
 
 
-def still_true(ctx: Context, namespace: str, identity: str, how: str) -> list[Change]:
-    """Return the removal of the links that say that a memory is likely untrue, which somebody just said it is not."""
+class AffirmedLinks(NamedTuple):
+    """What becomes of the links that call a memory untrue, which somebody just said it is not."""
+
+    changes: Sequence[Change]
+    removed: tuple[str, ...]  # the memories in view whose links, or those of what they replaced, are removed
+    turned: tuple[str, ...]  # those in view whose links are turned round: it makes them untrue in turn
+
+
+def still_true(ctx: Context, namespace: str, identity: str, how: str) -> AffirmedLinks:
+    """Return the removal of the links that say that a memory is likely untrue."""
+    calling = dict(_calling_untrue(ctx, namespace, identity))
     because = f"{how}: this does not make {short_id(identity)} untrue"
-    return [Change(Target.LINK, later, row, None, because) for later, row in _calling_untrue(ctx, namespace, identity)]
+    changes = [Change(Target.LINK, later, row, None, because) for later, row in calling.items()]
+    return AffirmedLinks(changes, tuple(_in_view(ctx, namespace, identity, calling)), ())
 
 
-def said_again(ctx: Context, namespace: str, identity: str, at: Instant) -> list[Change]:
+def said_again(ctx: Context, namespace: str, identity: str, at: Instant) -> AffirmedLinks:
     """Return that a memory whose words are remembered again makes untrue what made it untrue before that instant."""
-    calling = list(_calling_untrue(ctx, namespace, identity))
-    stored = ctx.store.states(namespace, [later for later, _ in calling]) if calling else {}
+    calling = dict(_calling_untrue(ctx, namespace, identity))
+    stored = ctx.store.states(namespace, sorted(calling)) if calling else {}
+    before = {later: row for later, row in calling.items() if later in stored and said_at(stored[later][0]) <= at}
     changes: list[Change] = []
-    for later, row in calling:
-        if later in stored and stored[later][0].created_ms <= at:
-            because = f"remembered again: this does not make {short_id(identity)} untrue"
-            turned = f"remembered again: likely makes {short_id(later)} untrue, which was said before"
-            changes.append(Change(Target.LINK, later, row, None, because))
-            changes.append(Change(Target.LINK, identity, None, {**row, "other": later}, turned))
-    return changes
+    for later, row in before.items():
+        because = f"remembered again: this does not make {short_id(identity)} untrue"
+        turned = f"remembered again: likely makes {short_id(later)} untrue, which was said before"
+        changes.append(Change(Target.LINK, later, row, None, because))
+        changes.append(Change(Target.LINK, identity, None, {**row, "other": later}, turned))
+    shown = _in_view(ctx, namespace, identity, before)
+    return AffirmedLinks(changes, tuple(i for i in shown if i not in calling), tuple(i for i in shown if i in before))
+
+
+def _in_view(ctx: Context, namespace: str, identity: str, calling: Collection[str]) -> list[str]:
+    """Return what is in view of those that call a memory untrue, and of what took the place of one of them."""
+    if not calling:
+        return []
+    heirs = sorted(later for later, earlier in likely_superseded(ctx, namespace, [identity]) if earlier == identity)
+    ids = list(dict.fromkeys((*calling, *heirs)))
+    states = ctx.store.states(namespace, ids)
+    return [i for i in ids if i in states and states[i][0].status is Status.ACTIVE]
 
 
 def _calling_untrue(ctx: Context, namespace: str, identity: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -153,7 +175,7 @@ def _said_since(ctx: Context, namespace: str, pairs: Collection[tuple[str, str]]
     if not merged:
         return set()
     ids = {other for _, other in merged} | {later for later, _ in pairs}
-    said = {i: state.created_ms for i, (state, _) in ctx.store.states(namespace, sorted(ids)).items()}
+    said = {i: said_at(state) for i, (state, _) in ctx.store.states(namespace, sorted(ids)).items()}
     last: dict[str, int] = {}
     for identity, other in merged:
         last[identity] = max(last.get(identity, 0), said.get(other, 0))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from perdure.operations.decisions import begin, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
-from perdure.operations.remember import redacted_in, store_drafts
+from perdure.operations.remember import redacted_in, store_drafts, with_freed
 from perdure.operations.remember_one import supersede, take_claims
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
@@ -50,7 +50,8 @@ def update(
             supersede(ctx, decisions, one, stands)
         claimed = take_claims(ctx, decisions, stands, claims, old, corrects=True, keeps=kept)
         written = write(ctx, decisions, "update", f"update {record.id}")
-        return Remembered(outcome(ctx, decisions.result(stands), written).memory, written, claimed)
+        done = Remembered(outcome(ctx, decisions.result(stands), written).memory, written, claimed)
+        return with_freed(done, decisions)
 
     return retry(attempt)
 

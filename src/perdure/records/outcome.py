@@ -52,8 +52,11 @@ class Outcome(JsonRecord):
     # of a memory that is hidden now: the facts that are still believed and that nothing in view says; of one that was
     # forgotten: those of its facts that stay, because other memories say them or they are pinned
     still_believed: tuple[RestingFact, ...] = field(default=(), kw_only=True)
-    # of a memory that was confirmed: later statements whose links called it untrue until then
+    # of a memory that was confirmed or remembered again: what is in view of the later statements, or took the place of
+    # one, whose links called it untrue until then
     links_removed_from: tuple[str, ...] = field(default=(), kw_only=True)
+    # of a memory that was remembered again: those whose links called it untrue, and that it likely makes untrue now
+    links_turned_round: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def id(self) -> str:

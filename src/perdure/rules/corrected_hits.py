@@ -11,6 +11,7 @@ from perdure.records.memory import Status
 from perdure.records.recall import Hit, OverFact
 from perdure.records.vector import Vector
 from perdure.rules.language.replaced_values import replaced_values
+from perdure.rules.last_said import said_after, said_at
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.presentation import keeps_order
 
@@ -33,7 +34,7 @@ def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, 
     found = find_older(compared, vectors)
     corrected = found.corrected
     relevance = {i: h.relevance for i, h in shown.items()}
-    for older, by in sorted(corrected.items(), key=lambda pair: shown[pair[0]].memory.state.created_ms):
+    for older, by in sorted(corrected.items(), key=lambda pair: said_at(shown[pair[0]].memory.state)):
         relevance[by] = max(relevance[by], relevance[older])
     told = {i: _partly_over(h, found.partly.get(i, {}), shown) for i, h in shown.items()}
     order = [
@@ -42,7 +43,7 @@ def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, 
     ]
     if keeps_order(question, hits):
         return order
-    for by in sorted(set(corrected.values()), key=lambda i: (shown[i].memory.state.created_ms, i)):
+    for by in sorted(set(corrected.values()), key=lambda i: (said_at(shown[i].memory.state), i)):
         at = next(place for place, h in enumerate(order) if h.memory.id == by)
         ahead = (place for place, h in enumerate(order[:at]) if corrected.get(h.memory.id) == by)
         order.insert(next(ahead, at), order.pop(at))
@@ -88,7 +89,7 @@ def _joined(first: Sequence[str], others: Sequence[str], without: Sequence[str])
 
 
 def _said_at(hits: Sequence[Hit], at: Mapping[str, int], pair: tuple[str, str]) -> tuple[int, int, tuple[str, str]]:
-    later, earlier = (hits[at[i]].memory.state.created_ms for i in pair)
+    later, earlier = (said_at(hits[at[i]].memory.state) for i in pair)
     return later, earlier, pair
 
 
@@ -96,4 +97,5 @@ def _partly_over(hit: Hit, values: Mapping[str, str], shown: Mapping[str, Hit]) 
     """Yield the values of a note that later ones name as replaced, but those that its facts tell."""
     for value, by in values.items() if not hit.updated_by else ():
         if not any(value.casefold() in fact.content.casefold() for fact in hit.over):
-            yield OverFact(hit.memory.id, value, "replaced", text_of(shown[by].memory.state.created_ms), by)
+            since = text_of(said_after(shown[by].memory.state, hit.memory.state))
+            yield OverFact(hit.memory.id, value, "replaced", since, by)

@@ -15,6 +15,7 @@ from perdure.records.memory import Kind, MemoryItem, Record, Scope, State, Statu
 from perdure.records.policy import Policy
 from perdure.records.report import Entry
 from perdure.rules.escaping import LONGEST_LABEL, quoted_line
+from perdure.rules.last_said import said_at, was_affirmed
 from perdure.rules.lifecycle.moves import explain_moves, next_moves
 from perdure.rules.lifecycle.state_arrays import (
     TASK,
@@ -72,7 +73,7 @@ def explain(
     summary = (
         f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(memory.state.tier_ms)}; "
         f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
-        f"{untrue}{' ' * bool(untrue)}Last entry: {_last_reason(history)}. {next_move}"
+        f"{_affirmed(memory)}{untrue}{' ' * bool(untrue)}Last entry: {_last_reason(history)}. {next_move}"
     )
     return Explanation(
         id=memory.id,
@@ -86,6 +87,14 @@ def explain(
     )
 
 
+def _affirmed(memory: MemoryItem) -> str:
+    """Return since when a memory that was confirmed or remembered again counts as said; facts tell that themselves."""
+    if memory.kind is Kind.FACT or not was_affirmed(memory.state):
+        return ""
+    day = text_of(said_at(memory.state))[:10]
+    return f"It counts as said on {day}, when it was last confirmed or remembered again. "
+
+
 def likely_untrue(kind: Kind, later: Sequence[Record], chances: Mapping[str, float]) -> str:
     """Return what tells that later statements likely make a memory of a kind untrue; empty where there are none.
 
@@ -93,11 +102,12 @@ def likely_untrue(kind: Kind, later: Sequence[Record], chances: Mapping[str, flo
     """
     if not later:
         return ""
-    last = max(later, key=lambda r: (r.state.created_ms, r.id))
+    last = max(later, key=lambda r: (said_at(r.state), r.id))
     chance = chances.get(last.id) or max(chances.values())
     listed = "lists it only beside that one" if kind is Kind.NOTE else "leaves it out unless it lists more"
+    again = f", said again on {text_of(said_at(last.state))[:10]}" if was_affirmed(last.state) else ""
     return (
-        f"Likely no longer true: {short_id(last.id)} of {text_of(last.state.created_ms)[:10]}, "
+        f"Likely no longer true: {short_id(last.id)} of {text_of(last.state.created_ms)[:10]}{again}, "
         f"{quoted_line(last.content.text, LONGEST_LABEL)}, makes it untrue with a chance of {chance:.2f}. "
         f"Recall shows it after that one, and MEMORY.md {listed}. If it still holds, confirm it."
     )

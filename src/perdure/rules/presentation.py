@@ -30,6 +30,7 @@ from perdure.records.vector import Vector
 from perdure.rules.alike_names import are_of_two, mistakable_names, names_another, names_asked, opening_name
 from perdure.rules.differences import Statements, numbers_in, statements
 from perdure.rules.language.words import content_words, may_answer, query_words, shared_part
+from perdure.rules.last_said import said_at
 from perdure.rules.pair_signals import ComparedHit, Weight, pair_signals, say_otherwise, weigher
 
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
@@ -186,7 +187,7 @@ def arrange_hits(
 def _came_later(one: MemoryItem, other: MemoryItem) -> bool:
     """Return whether a memory is newer: messages of one instant are in the order of their talk, notes in none."""
     both_said = one.kind is other.kind is Kind.EPISODE
-    return both_said or one.state.created_ms > other.state.created_ms
+    return both_said or said_at(one.state) > said_at(other.state)
 
 
 def compared(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) -> tuple[list[Pair], Array]:
@@ -289,7 +290,7 @@ def latest_of_conflicts_first(hits: Sequence[Hit], question: str) -> list[Hit]:
 
 def _is_rival(earlier: Hit, later: Hit) -> bool:
     in_conflict = later.memory.id in earlier.contested_with or earlier.memory.id in later.contested_with
-    return in_conflict and earlier.memory.state.created_ms < later.memory.state.created_ms
+    return in_conflict and said_at(earlier.memory.state) < said_at(later.memory.state)
 
 
 def decided_first(hits: Sequence[Hit]) -> list[Hit]:
@@ -394,4 +395,4 @@ def _with_links(hits: Sequence[Hit], pairs: AbstractSet[Pair], differing: Abstra
 
 
 def _said_at(memory: MemoryItem) -> tuple[int, str]:
-    return memory.state.created_ms, memory.id
+    return said_at(memory.state), memory.id

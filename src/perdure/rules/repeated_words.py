@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from perdure.records.digests import same_words
-from perdure.records.memory import Draft
+from perdure.records.instant import text_of
+from perdure.records.memory import Draft, Kind
 from perdure.records.policy import Policy
 from perdure.rules.decisions import Decisions
+from perdure.rules.last_said import said_at
 from perdure.rules.redaction import redact
 from perdure.rules.source_trust import stored_trust, with_trust
 from perdure.rules.validation.inputs import checked_metadata, checked_tags
@@ -39,12 +41,12 @@ def merge_drafts(first: Draft, again: Draft, policy: Policy) -> Draft:
     )
 
 
-def decide_merge(decisions: Decisions, identity: str, draft: Draft) -> None:
+def decide_merge(decisions: Decisions, identity: str, draft: Draft, *, heard_since: bool) -> None:
     """Decide what a memory takes over from a draft of the same words; nothing where it has all of that already.
 
-    Tags are added, keys of metadata are replaced by new ones, the higher importance and a pin count. Whose word it is
-    stays: that somebody else says the same makes it neither more nor less trusted. The memory must be before the
-    decisions.
+    Tags are added, keys of metadata are replaced by new ones, the higher importance and a pin count. Where anything was
+    written down since it was last said (``heard_since``), it counts as said again. Whose word it is stays: that
+    somebody else says the same makes it neither more nor less trusted. The memory must be before the decisions.
     """
     content, state, policy = decisions.records[identity].content, decisions.states[identity], decisions.policy
     tags, metadata = _tags(content.tags, draft, policy), _metadata(content.metadata, draft, policy)
@@ -53,8 +55,12 @@ def decide_merge(decisions: Decisions, identity: str, draft: Draft) -> None:
     news += ["metadata"] if metadata != content.metadata else []
     news += [f"importance {state.importance:.3f} to {importance:.3f}"] if importance > state.importance else []
     news += ["pinned"] if pinned and not state.pinned else []
+    again = heard_since and draft.at > said_at(state) and state.kind is not Kind.FACT  # facts have a clock of their own
+    news += [f"counts as said on {text_of(draft.at)[:10]}"] if again else []
     because = f"remembered again: {'; '.join(news)}"
-    decisions.change(identity, replace(state, importance=importance, pinned=pinned), "merged", because)
+    after = replace(state, importance=importance, pinned=pinned)
+    after = replace(after, validated_ms=draft.at) if again else after
+    decisions.change(identity, after, "merged", because)
     decisions.label(identity, because, tags=tags, metadata=metadata)
 
 

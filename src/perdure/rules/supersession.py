@@ -11,6 +11,7 @@ from perdure.records.digests import same_words
 from perdure.records.memory import MESSAGE_SORTS, Kind, Record, Sort, Status
 from perdure.records.vector import Vector
 from perdure.rules.language.words import may_answer
+from perdure.rules.last_said import said_at
 from perdure.rules.source_trust import is_trusted, stored_trust
 from perdure.rules.worth import sort_of
 
@@ -87,4 +88,4 @@ def _in_order(one: Record, other: Record) -> ComparedPair:
 
 
 def _said_at(record: Record) -> tuple[int, str]:
-    return record.state.created_ms, record.id
+    return said_at(record.state), record.id

@@ -24,6 +24,7 @@ OUTCOME: Final = (
     "hidden_facts",
     "still_believed",
     "links_removed_from",
+    "links_turned_round",
     "facts",
     "related",
     "predicates",

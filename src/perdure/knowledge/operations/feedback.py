@@ -45,18 +45,18 @@ def confirm(ctx: Context, identity: str) -> Outcome:
     What contradicts it in an open conflict is superseded; open questions about it are closed. Links that call it
     untrue are removed.
     """
-    removed: dict[str, None] = {}
+    removed: list[str] = []
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
-        removed.clear()  # of an attempt before that met another write
         if record.id in writer.work.facts:
             writer.validate(record.id, now, "a person confirmed it")
             return
         outcome = validate_state(record.state, now)
         because = f"a person confirmed it: {outcome.because}"
-        for change in still_true(ctx, record.namespace, record.id, "a person confirmed the earlier one"):
+        links = still_true(ctx, record.namespace, record.id, "a person confirmed the earlier one")
+        removed[:] = links.removed
+        for change in links.changes:
             writer.work.link(change)
-            removed[change.id] = None
         writer.work.change(record.id, outcome.state, "validated", because)
         writer.work.close_reviews(record.id, because)
 

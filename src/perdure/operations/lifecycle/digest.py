@@ -18,6 +18,7 @@ from perdure.records.recall import Filters
 from perdure.records.report import Digest
 from perdure.records.signal_results import Question
 from perdure.rules.language.tokens import estimate_tokens
+from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest import Candidates, build_digest, choose_entries
 from perdure.rules.lifecycle.digest_entries import noted_ids
 from perdure.rules.lifecycle.ended_memories import has_ended
@@ -78,7 +79,7 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
 
 def _replaced_ids(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> set[str]:
     """Return the messages that say what a note said that has been updated since: nobody updates the messages, too."""
-    since = {m.id: m.state.created_ms for m in memories if m.kind is Kind.NOTE}
+    since = {m.id: said_at(m.state) for m in memories if m.kind is Kind.NOTE}
     new = list(since)
     while new:  # an updated note may have been updated again
         links = ctx.store.links_at(namespace, new)

@@ -21,6 +21,7 @@ from perdure.records.report import Digest
 from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
 from perdure.rules.escaping import label, markdown_line
+from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest_entries import OPEN, SECTIONS, DigestEntry, by_topic, entries_of, repeats
 from perdure.rules.lifecycle.older_statements import find_older, vector_rows
 
@@ -201,7 +202,7 @@ def by_worth(
         worth = np.where(remaining, value * (1.0 - diversity * likeness) / cost, -np.inf)
         best = int(np.argmax(worth))
         while ahead := [at for at in newer[best] if remaining[at]]:
-            best = max(ahead, key=lambda at: (entries[at].memory.state.created_ms, entries[at].memory.id))
+            best = max(ahead, key=lambda at: (said_at(entries[at].memory.state), entries[at].memory.id))
         remaining[best] = False
         yield entries[best]
         if matrix is not None:  # else nothing is like anything

@@ -20,6 +20,7 @@ from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
+from perdure.rules.last_said import said_at
 from perdure.rules.lasting import (
     is_passing,
     is_rule,
@@ -137,7 +138,7 @@ def entries_of(
     notes = [(e.memory.content, math.inf) for e in found if e.memory.kind is Kind.NOTE]
     noted = noted_ids([e.memory for e in found], notes) | repeated_requests([e.memory for e in found])
     kept = [e for e in found if e.memory.id not in noted]
-    return sorted(kept, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
+    return sorted(kept, key=lambda e: (-e.worth, -said_at(e.memory.state), e.line))
 
 
 def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -172,7 +173,7 @@ def noted_ids(memories: Sequence[MemoryItem], notes: Sequence[tuple[str, float]]
 
     def is_noted(memory: MemoryItem) -> bool:
         common = holders.counts(content_words(memory.content))
-        alike = np.flatnonzero((common >= least) & (before > memory.state.created_ms))
+        alike = np.flatnonzero((common >= least) & (before > said_at(memory.state)))
         return any(not denies(memory.content[:_HEAD], notes[at][0][:_HEAD]) for at in alike.tolist())
 
     return {m.id for m in memories if m.kind is Kind.EPISODE and not m.pinned and is_noted(m)}
@@ -300,7 +301,7 @@ def _come_back_to(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector])
 
 def _recency(memories: Sequence[MemoryItem]) -> dict[str, float]:
     """Return what each message counts for by its place in time, the newest 1: of few lines the latest hold most."""
-    messages = sorted(((m.state.created_ms, m.id) for m in memories if m.kind is Kind.EPISODE), reverse=True)
+    messages = sorted(((said_at(m.state), m.id) for m in memories if m.kind is Kind.EPISODE), reverse=True)
     return {memory: 0.5 ** (HALVINGS * place / len(messages)) for place, (_, memory) in enumerate(messages)}
 
 
@@ -363,7 +364,7 @@ def by_topic(entries: Sequence[DigestEntry]) -> list[DigestEntry]:
 
     def place(at: int) -> tuple[bool, float, str, int, str]:
         topic, memory = found[at], entries[at].memory
-        return not topic, -most[topic], topic, -memory.state.created_ms, memory.id
+        return not topic, -most[topic], topic, -said_at(memory.state), memory.id
 
     return [entries[at] for at in sorted(range(len(entries)), key=place)]
 

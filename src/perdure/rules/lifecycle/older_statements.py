@@ -21,6 +21,7 @@ from perdure.rules.language.clauses import clauses, says_besides, speaks_of_a_pa
 from perdure.rules.language.replaced_values import changes, content_words, replaced_values, returned_values, subjects
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
+from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE, sort_of_memory
 from perdure.rules.source_trust import is_trusted, stored_trust
 
@@ -67,7 +68,7 @@ def find_older(
     looked up among all at once: taken pair by pair, a store of notes that resemble one another takes seconds.
     """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
-    messages.sort(key=lambda m: (m.state.created_ms, m.id))
+    messages.sort(key=lambda m: (said_at(m.state), m.id))
     words = [content_words(m.content) for m in messages]
     rows = vector_rows([m.id for m in messages], vectors)
     left_out: dict[str, list[tuple[int, int]]] = {}
@@ -87,7 +88,7 @@ def find_older(
     others |= linked & ~_of_a_part(messages, linked)
     over |= others & said  # notes stay
     brief = np.array([len(m.content) <= LONGEST_LINE for m in messages], np.bool_)
-    told = np.array([m.state.created_ms for m in messages], np.int64)
+    told = np.array([said_at(m.state) for m in messages], np.int64)
     newer = (corrected | differing | linked | others | notes_alike) & (told[:, None] > told)
     newer = np.ascontiguousarray(newer.T)  # [earlier, later]
     return OlderStatements(
@@ -254,11 +255,15 @@ def _about_one_thing(messages: Sequence[MemoryItem], words: Sequence[frozenset[s
     # Numbers and identifiers are what changes.
     plain = np.array([sum(word.isalpha() for word in words[at]) for at in brief], np.int64)
     places = np.array(brief, np.int64)
+    first = sorted(brief, key=lambda at: (messages[at].state.created_ms, messages[at].id))  # as they were told
+    rank = {at: place for place, at in enumerate(first)}
+    ranks = np.array([rank[at] for at in brief], np.int64)
     for place, newer in enumerate(brief):
         if changes(messages[newer].content):
             half = np.maximum(_COMMON, _ABOUT_ONE_THING * np.minimum(plain, plain[place]))
             alike = (holders.counts(words[newer]) >= half) | (topics.counts(subjects(messages[newer].content)) > 0)
-            pairs[newer, places[:place][alike[:place]]] = True
+            about = places[alike & (ranks < ranks[place])]  # an earlier one that was affirmed since is the later one
+            pairs[np.maximum(about, newer), np.minimum(about, newer)] = True
     return pairs
 
 

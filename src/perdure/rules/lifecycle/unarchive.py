@@ -47,7 +47,9 @@ def unarchive(state: State, policy: Policy, now: Instant) -> State:
         tier_accesses=0,
         confidence=max(state.confidence, birth),
         importance=max(state.importance, _safe_importance(state, policy)),
-        validated_ms=now if state.validated_ms is not None or state.kind is Kind.FACT else None,
+        validated_ms=now
+        if state.kind is Kind.FACT
+        else state.validated_ms,  # of others it says when they were affirmed
         held=False,
     )
     return with_due([refresh(back, policy, now)], policy)[0]
