@@ -16,6 +16,7 @@ from perdure.knowledge.operations.past_claims import replace_past
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
+from perdure.operations.answers_about_hidden import refused_as_hidden
 from perdure.operations.decisions import outcome, with_hidden_facts
 from perdure.operations.identify import operations_of
 from perdure.operations.lifecycle.review import ANSWERS
@@ -32,8 +33,6 @@ from perdure.rules.point_in_time import is_past
 from perdure.rules.redaction import labelled_secrets, redact_with
 
 _OF_THE_PAST: Final = ("correct", "deny")  # answers that may be given about what was over when it was told
-
-_REMEDIES: Final = {Status.ARCHIVED: "Restore it first."}  # status -> what to do before an answer
 
 Act = Callable[[ClaimWriter, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""
@@ -286,12 +285,7 @@ def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) 
         work = FactSession(ctx, record.namespace, now)
         work.read([identity])
         if record.state.status is not Status.ACTIVE and not _may_be_answered(work, record, verb):
-            raise InvalidInput(
-                f"{identity} is {record.state.status}, and so nothing is believed of it.",
-                remedy=_REMEDIES.get(
-                    record.state.status, "What is believed instead can be answered; `why` shows its id."
-                ),
-            )
+            raise refused_as_hidden(ctx, record, verb)
         if identity not in work.facts:
             work.include([record])
         new_id = act(ClaimWriter(work), work.record(identity), now)
