@@ -402,6 +402,80 @@ def test_what_a_person_confirms_is_not_untrue(linked):
     assert "likely_superseded_by" in links(memory, DAGSTER)
 
 
+def test_remembering_again_says_whose_links_it_turned_round(linked, clock):
+    memory, earlier, later = linked
+    clock.now += timedelta(days=7)
+    done = memory.remember(DAGSTER)
+    assert (done.links_removed_from, done.links_turned_round) == ((), (later.id,))
+    told = f"It was called untrue by what it now calls untrue, being said later: {later.id[-8:]}."
+    assert told in render_text(view_of(done, Request("remember")))
+    clock.now += timedelta(days=7)
+    (again,) = memory.remember_many([{"content": AIRFLOW}])
+    assert again.links_turned_round == (earlier.id,)
+    assert memory.remember(AIRFLOW).links_turned_round == ()
+
+
+def test_replies_name_what_took_the_place_of_the_one_that_called_it_untrue(linked, clock):
+    memory, earlier, later = linked
+    clock.now += timedelta(days=7)
+    updated = memory.update(later.id, KUBERNETES)
+    for call in (lambda: memory.confirm(earlier.id), lambda: memory.remember(DAGSTER)):
+        clock.now += timedelta(days=7)
+        done = call()
+        assert done.links_removed_from == (updated.id,)
+        assert done.links_turned_round == ()
+        memory.undo(done.operation)
+    memory.forget(updated.id)  # what is hidden makes nothing untrue, so nothing is to be told
+    assert memory.confirm(earlier.id).links_removed_from == ()
+
+
+def test_an_update_to_words_that_were_called_untrue_says_so(linked, clock):
+    memory, _, later = linked
+    clock.now += timedelta(days=7)
+    other = memory.remember("The lift is out of order")
+    assert memory.update(other.id, DAGSTER).links_turned_round == (later.id,)
+
+
+@pytest.mark.parametrize("how", ["confirm", "remember"])
+def test_an_answer_as_of_before_has_the_links_of_then(linked, clock, how):
+    memory, earlier, later = linked
+    before = clock.now
+    clock.now += timedelta(days=7)
+
+    def marks(**time):
+        hits = memory.recall("Which scheduler are we going for?", touch=False, **time).hits
+        return [(hit.memory.id, hit.newer, hit.older) for hit in hits]
+
+    former = [(later.id, (), (earlier.id,)), (earlier.id, (later.id,), ())]
+    assert marks() == marks(as_of=before) == former
+    memory.confirm(earlier.id) if how == "confirm" else memory.remember(DAGSTER)
+    clock.now += timedelta(days=1)
+    assert marks()[0][0] == earlier.id
+    assert marks() != former
+    for when in ("as_of", "known_at"):
+        assert marks(**{when: before}) == former
+        assert marks(**{time: clock.now}) == marks()
+
+
+def test_a_later_number_of_the_same_thing_stands_behind_the_one_that_was_confirmed(opened, clock):
+    old, new = "The API port is 8081", "The API port is 9000"
+    memory = opened()
+    ids = []
+    for text in (old, new):
+        ids.append(memory.remember(text).id)
+        clock.now += timedelta(days=1)
+    assert texts(memory.recall("What is the API port?", touch=False)) == [new, old]
+    memory.confirm(ids[0])
+    clock.now += timedelta(days=1)
+    hits = memory.recall("What is the API port?", touch=False).hits
+    assert [(hit.memory.content, hit.newer, hit.older) for hit in hits] == [
+        (old, (), (ids[1],)),
+        (new, (ids[0],), ()),
+    ]
+    shown = memory.digest()
+    assert shown.index("8081") < shown.index("9000")
+
+
 def test_why_shows_no_link_that_does_not_count_any_longer(linked, opened):
     memory, earlier, later = linked
     done = memory.used([later.id], outcome="wrong")
