@@ -454,7 +454,7 @@ def test_an_answer_as_of_before_has_the_links_of_then(linked, clock, how):
     assert marks() != former
     for when in ("as_of", "known_at"):
         assert marks(**{when: before}) == former
-        assert marks(**{time: clock.now}) == marks()
+        assert marks(**{when: clock.now}) == marks()
 
 
 def test_a_later_number_of_the_same_thing_stands_behind_the_one_that_was_confirmed(opened, clock):
