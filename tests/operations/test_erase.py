@@ -29,6 +29,8 @@ from perdure.records.errors import DamageWarning, InvalidInput, MemoryErased, No
 from perdure.records.memory import Message
 from perdure.records.plan import ERASED, Erasure
 from perdure.records.policy import Policy
+from perdure.rules.alike_names import names_of
+from perdure.rules.presentation import _text_content
 from perdure.stores.erasing import Redactor
 from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.sqlite.compacting import overwriting
@@ -274,6 +276,42 @@ def test_no_function_keeps_erased_words(memory):
     assert any("Schmidt" in text for text in _cached())
     erased(memory, *(one.id for one in kept[:2]))
     assert not [text for text in _cached() if "Schmidt" in text or "schmidt" in text]
+
+
+def _holders_of(word):
+    """Return the types of all objects of the process that hold a text with a word, but for running functions."""
+    gc.collect()
+    found = set()
+    for text in _cached():  # of modules that were loaded before the collector's freeze, which it does not list
+        if word in text.casefold():
+            found.add("cache")
+    for one in gc.get_objects():
+        for text in () if isinstance(one, types.FrameType) else gc.get_referents(one):
+            if isinstance(text, str) and word in text.casefold():
+                found.add(type(one).__name__)
+    return found
+
+
+def test_nothing_in_the_process_keeps_erased_words(memory):
+    """The word is put together here, so that neither this file's own texts nor its bytecode hold it."""
+    word = "grubnetsauq"[::-1]
+    kept = memory.remember(f"Ludovica {word.title()} listens on port 8081, not on 8082")
+    memory.ingest([{"role": "user", "content": f"Ludovica {word.title()} listens on port 8082"}])
+    memory.remember("Ludovica Quastenbach listens on port 9000")
+    for question in (f"Which port has Ludovica {word.title()}?", "Which port has Ludovica?", "Ludovica Quastenbach"):
+        memory.recall(question)
+    memory.confirm(kept.id)
+    memory.remember(kept.memory.content)
+    memory.agent.opening("s", "default")
+    memory.agent.beside(f"Which port has Ludovica {word.title()}?", "s", "default")
+    memory.why(kept.id)
+    ids = [kept.id, *(m.id for m in memory.list() if m.kind == "episode")]
+    del kept
+    assert "cache" in _holders_of(word)
+    for cache in (names_of, _text_content):
+        assert cache.cache_info().currsize
+    erased(memory, *ids)
+    assert _holders_of(word) == set()
 
 
 def test_a_retry_under_its_key_does_not_bring_it_back(memory):
