@@ -126,11 +126,12 @@ class ReviewingVerbs:
     def confirm(self, id: Identity) -> Outcome:
         """Record that a person says a memory is still true; memories that contradict it are superseded.
 
-        Links from later statements that call it untrue are removed.
+        It counts as said now: recall shows it before what was said in between about the same thing. Links from later
+        statements that call it untrue are removed.
 
         Raises:
             NotFound: There is no such memory.
-            InvalidInput: It is hidden, or no longer believed.
+            InvalidInput: It is hidden, or no longer believed; the error names what took its place.
         """
         return feedback.confirm(self._context, id)
 
