@@ -29,7 +29,7 @@ def test_who_confirms_what_was_updated_is_told_what_replaced_it_and_what_to_do(m
     said, remedy = refused(memory.confirm, old)
     assert said == f"{old} was replaced by {last}, so it is not in view."
     assert remedy == (
-        f"If {last} is right, `confirm` that one. If the old words hold after all, `update` {last} with them."
+        f"If {last} is right, `confirm` that one. If the old one holds after all, `update` {last} with the old words."
     )
     memory.confirm(last)
     memory.update(last, OLD)
@@ -77,3 +77,14 @@ def test_of_what_is_archived_wrong_or_replaced_by_what_is_hidden_it_is_said(memo
     said, remedy = refused(memory.confirm, old)
     assert said == f"{old} was replaced by {new}, and that one is archived: neither is in view."
     assert remedy == "If the old words hold after all, remember them again."
+
+
+def test_of_a_fact_that_was_corrected_the_old_value_can_be_put_back(memory):
+    remembered = memory.remember("API port", facts=[{"subject": "API", "predicate": "port", "value": "8081"}])
+    (old,) = remembered.facts.created
+    new = memory.correct(old, "9000").id
+    said, remedy = refused(memory.confirm, old)
+    assert said == f"{old} was replaced by {new}, so it is not in view."
+    assert remedy.endswith(f"If the old one holds after all, `correct` {new} to the old value.")
+    memory.correct(new, "8081")
+    assert [fact.shown_value for fact in memory.facts("API")] == ["8081"]

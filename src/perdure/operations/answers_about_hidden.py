@@ -5,7 +5,7 @@ from __future__ import annotations
 from perdure.operations.documents import successors
 from perdure.operations.ports import Context
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import STANDS_FOR, Record, Status
+from perdure.records.memory import STANDS_FOR, Kind, Record, Status
 
 
 def refused_as_hidden(ctx: Context, record: Record, verb: str) -> InvalidInput:
@@ -33,7 +33,8 @@ def refused_as_hidden(ctx: Context, record: Record, verb: str) -> InvalidInput:
     if status is Status.CONSOLIDATED:
         remedy = f"{'Confirm' if verb == 'confirm' else 'Answer about'} {instead.id}, which stands for both."
         return InvalidInput(f"{identity} was {how} {instead.id}, so it is not in view.", remedy=remedy)
-    again = f"If the old words hold after all, `update` {instead.id} with them."
+    old = "`correct` {} to the old value" if record.state.kind is Kind.FACT else "`update` {} with the old words"
+    again = f"If the old one holds after all, {old.format(instead.id)}."
     first = f"If {instead.id} is right, `confirm` that one." if verb == "confirm" else f"Answer about {instead.id}."
     return InvalidInput(f"{identity} was {how} {instead.id}, so it is not in view.", remedy=f"{first} {again}")
 
