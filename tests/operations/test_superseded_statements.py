@@ -415,6 +415,18 @@ def test_remembering_again_says_whose_links_it_turned_round(linked, clock):
     assert memory.remember(AIRFLOW).links_turned_round == ()
 
 
+def test_a_list_that_remembers_the_same_words_twice_turns_their_links_round_once(linked, clock):
+    memory, earlier, later = linked
+    clock.now += timedelta(days=7)
+    first, second = memory.remember_many([{"content": DAGSTER}, {"content": DAGSTER}])
+    assert (first.id, first.links_turned_round) == (earlier.id, (later.id,))
+    assert (second.id, second.changed) == (earlier.id, False)
+    assert "likely_superseded_by" in links(memory, AIRFLOW)
+    memory.undo(first.operation)
+    assert "likely_superseded_by" in links(memory, DAGSTER)
+    assert memory.check(full=True) == []
+
+
 def test_replies_name_what_took_the_place_of_the_one_that_called_it_untrue(linked, clock):
     memory, earlier, later = linked
     clock.now += timedelta(days=7)

@@ -145,6 +145,16 @@ def test_a_batch_that_repeats_words_agrees_with_single_calls(opening, clock):
     assert answer(memory) == answer(other) == AFFIRMED
 
 
+def test_a_list_that_is_remembered_twice_is_written_once_and_its_texts_are_of_one_instant(memory, clock, noted):
+    both = [{"content": OLD}, {"content": NEW}]
+    assert all(done.changed for done in memory.remember_many(both))
+    clock.passes(days=1)
+    assert not any(done.changed for done in memory.remember_many(both))
+    assert not any(hit.newer or hit.older for hit in memory.recall(QUESTION, touch=False).hits)
+    assert memory.remember_many([{"content": OLD}, {"content": "The door is green"}])[0].changed
+    assert answer(memory)[0] == [OLD, NEW]
+
+
 def test_a_store_whose_journal_was_trimmed_is_whole_and_has_the_order_of_the_last_words(opening, clock):
     memory = opening({"preset": "facts", **WORDS_ONLY, "journal": {"horizon_days": 30}})
     for text in (OLD, NEW, OLD):

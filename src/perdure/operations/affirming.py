@@ -1,27 +1,39 @@
-"""What was affirmed: whether anything was written since it was last said, and how it stood at an earlier instant."""
+"""What was affirmed: whether that is news, what a reply says of it, and how it stood at an earlier instant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import LIKELY_SUPERSEDES, Kind, Record
+from perdure.records.outcome import Outcome
 from perdure.records.plan import Change, Row, Target
 from perdure.records.recall import Filters
+from perdure.rules.decisions import Decisions
 from perdure.rules.last_said import said_at
 
+Written = TypeVar("Written", bound=Outcome)
 
-def heard_since(ctx: Context, record: Record) -> bool:
-    """Return whether anything was written in the namespace since a memory was last said, or together with it.
 
-    If not, whoever says it again only repeats the last word.
+def heard_since(ctx: Context, namespace: str, records: Sequence[Record]) -> bool:
+    """Return whether anything was written in a namespace since some memories were last said, or together with them.
+
+    If not, whoever says them again only repeats the last words.
     """
-    place = record.namespace
-    if ctx.store.operations_ahead(place, said_at(record.state), 1):
+    if ctx.store.operations_ahead(namespace, min(said_at(record.state) for record in records), 1):
         return True
-    return any(c.target is Target.MEMORY and c.id != record.id for c in ctx.store.changes(place, record.op))
+    ids, operations = {record.id for record in records}, sorted({record.op for record in records})
+    written = (change for operation in operations for change in ctx.store.changes(namespace, operation))
+    return any(change.target is Target.MEMORY and change.id not in ids for change in written)
+
+
+def with_freed(done: Written, decisions: Decisions) -> Written:
+    """Return an outcome that says which links no longer call its memory untrue, where it wrote that."""
+    removed, turned = decisions.freed.get(done.id, ((), ())) if done.changed else ((), ())
+    return replace(done, links_removed_from=removed, links_turned_round=turned) if removed or turned else done
 
 
 def affirmed_by(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Final, Literal, NamedTuple
 
-from perdure.operations.affirming import heard_since
+from perdure.operations.affirming import heard_since, with_freed
 from perdure.operations.decisions import begin, write
 from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
@@ -31,7 +31,6 @@ from perdure.rules.validation.inputs import SaidFacts
 
 BATCH: Final = 500
 Embed = Literal["now", "later"]
-Written = TypeVar("Written", bound=Outcome)
 
 
 def remember(
@@ -136,12 +135,6 @@ def _repeated_drafts(ctx: Context, batch: _Batch) -> set[int]:
     return indexes
 
 
-def with_freed(done: Written, decisions: Decisions) -> Written:
-    """Return an outcome that says which links no longer call its memory untrue, where it wrote that."""
-    removed, turned = decisions.freed.get(done.id, ((), ())) if done.changed else ((), ())
-    return replace(done, links_removed_from=removed, links_turned_round=turned) if removed or turned else done
-
-
 def redacted_in(claims: Iterable[GivenClaim]) -> list[str]:
     """Return what was replaced in claims, secret by secret."""
     return [name for claim in claims for name in claim.redacted]
@@ -205,7 +198,8 @@ def store_drafts(
     duplicates = _duplicates(drafts, existing)
     fresh = {i: draft for i, draft in enumerate(drafts) if i not in existing and i not in duplicates}
     if merge:
-        _remembered_again(ctx, decisions, ((identity, drafts[i]) for i, identity in by_words.items()))
+        known = [(identity, drafts[i]) for i, identity in by_words.items()]
+        _remembered_again(ctx, decisions, known, with_others=bool(fresh))
         _merge_duplicates(fresh, drafts, duplicates, ctx.policy)
     new = _with_turns(ctx, list(fresh.values()), decisions.namespace)
     stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh], near=near)
@@ -217,11 +211,19 @@ def store_drafts(
     return stand
 
 
-def _remembered_again(ctx: Context, decisions: Decisions, known: Iterable[tuple[str, Draft]]) -> None:
-    """Decide what memories take over from drafts of the same words, and what they make untrue in turn."""
+def _remembered_again(
+    ctx: Context, decisions: Decisions, known: Sequence[tuple[str, Draft]], *, with_others: bool
+) -> None:
+    """Decide what memories take over from drafts of the same words, and what they make untrue in turn.
+
+    ``with_others`` says that new ones are stored beside them.
+    """
+    records = [decisions.records[identity] for identity, _ in known]
+    is_news = bool(known) and (with_others or heard_since(ctx, decisions.namespace, records))
     for identity, draft in known:
-        decide_merge(decisions, identity, draft, heard_since=heard_since(ctx, decisions.records[identity]))
-        links = said_again(ctx, decisions.namespace, identity, draft.at)
+        decide_merge(decisions, identity, draft, is_news=is_news)
+    for identity, at in {identity: draft.at for identity, draft in sorted(known, key=lambda one: one[1].at)}.items():
+        links = said_again(ctx, decisions.namespace, identity, at)
         decisions.add(links.changes)
         decisions.freed[identity] = links.removed, links.turned
 

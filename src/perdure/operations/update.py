@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from perdure.operations.affirming import with_freed
 from perdure.operations.decisions import begin, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
-from perdure.operations.remember import redacted_in, store_drafts, with_freed
+from perdure.operations.remember import redacted_in, store_drafts
 from perdure.operations.remember_one import supersede, take_claims
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput

@@ -41,12 +41,13 @@ def merge_drafts(first: Draft, again: Draft, policy: Policy) -> Draft:
     )
 
 
-def decide_merge(decisions: Decisions, identity: str, draft: Draft, *, heard_since: bool) -> None:
+def decide_merge(decisions: Decisions, identity: str, draft: Draft, *, is_news: bool) -> None:
     """Decide what a memory takes over from a draft of the same words; nothing where it has all of that already.
 
-    Tags are added, keys of metadata are replaced by new ones, the higher importance and a pin count. Where anything was
-    written down since it was last said (``heard_since``), it counts as said again. Whose word it is stays: that
-    somebody else says the same makes it neither more nor less trusted. The memory must be before the decisions.
+    Tags are added, keys of metadata are replaced by new ones, the higher importance and a pin count. Where that is
+    news (``is_news``), because anything was written down since it was last said, it counts as said again. Whose word it
+    is stays: that somebody else says the same makes it neither more nor less trusted. The memory must be before the
+    decisions.
     """
     content, state, policy = decisions.records[identity].content, decisions.states[identity], decisions.policy
     tags, metadata = _tags(content.tags, draft, policy), _metadata(content.metadata, draft, policy)
@@ -55,7 +56,7 @@ def decide_merge(decisions: Decisions, identity: str, draft: Draft, *, heard_sin
     news += ["metadata"] if metadata != content.metadata else []
     news += [f"importance {state.importance:.3f} to {importance:.3f}"] if importance > state.importance else []
     news += ["pinned"] if pinned and not state.pinned else []
-    again = heard_since and draft.at > said_at(state) and state.kind is not Kind.FACT  # facts have a clock of their own
+    again = is_news and draft.at > said_at(state) and state.kind is not Kind.FACT  # facts have a clock of their own
     news += [f"counts as said on {text_of(draft.at)[:10]}"] if again else []
     because = f"remembered again: {'; '.join(news)}"
     after = replace(state, importance=importance, pinned=pinned)
