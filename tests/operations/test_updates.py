@@ -159,7 +159,9 @@ OF_ONE_FAMILY = [
         "The blue bike has a flat tyre.",
         "The red bike has a new bell.",
         "What is wrong with the blue bike?",
-        marks=pytest.mark.xfail(strict=True, reason='"new" counts as a word of change, which may lack words (decision 20)'),
+        marks=pytest.mark.xfail(
+            strict=True, reason='"new" counts as a word of change, which may lack words (decision 20)'
+        ),
     ),
     ("The blue bike has a flat tyre.", "The red bike has a loud bell.", "What is wrong with the blue bike?"),
     (
