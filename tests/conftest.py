@@ -175,15 +175,18 @@ THINNED = {"operations", "interfaces", "stores", "service", "faults", "laws", "a
 """Folders whose tables are thinned out: on a server all of them, on a file the dear ones."""
 
 DEAR = {
+    "test_bad_input.py": [
+        "test_a_question_that_cannot_be_asked_is_refused",
+        "test_a_value_out_of_its_range_is_refused",
+    ],
+    "test_bounds.py": ["test_a_parquet_file_needs_bounded_memory"],
     "test_codes.py": ["test_nearest_over_many_blocks_does_not_depend_on_the_order_of_rows"],
     "test_compressing.py": ["test_the_full_text_comes_back_byte_for_byte"],
     "test_consolidate.py": ["test_notes_that_say_the_same_are_merged_and_those_that_differ_are_not"],
     "test_corrected_days.py": ["test_the_later_days_hold_and_the_earlier_stay_known"],
     "test_corrected_values.py": ["test_no_summary_shows_only_the_older_of_two_notes_about_one_thing"],
     "test_damage.py": ["test_a_check_finds_what_was_changed_by_hand"],
-    "test_damaged_pages.py": [
-        "test_rows_behind_a_lost_page_that_leads_to_them_are_found",
-    ],
+    "test_damaged_pages.py": ["test_rows_behind_a_lost_page_that_leads_to_them_are_found"],
     "test_dated_questions.py": ["test_a_question_that_asks_only_for_days_is_answered_by_what_is_of_them"],
     "test_days.py": [
         "test_what_hooks_take_in_opens_the_next_session",
@@ -198,11 +201,21 @@ DEAR = {
     "test_import_checks.py": ["test_an_import_refuses_a_memory_that_no_door_lets_in"],
     "test_knowledge_on_demand.py": ["test_it_is_loaded_by_its_own_verbs_and_by_a_fact"],
     "test_learning_bad_input.py": ["test_hostile_texts_are_kept_as_they_are_and_teach_at_most_fifty_facts"],
+    "test_lifecycle.py": ["test_an_untouched_memory_follows_the_designs_table"],
     "test_mcp_errors.py": ["test_bad_input_is_a_tool_error_with_a_remedy_and_stores_nothing"],
     "test_moving.py": ["test_a_damaged_export_is_refused_before_anything_is_written"],
+    "test_page_tenants.py": ["test_the_walk_of_forms_would_notice_a_hole"],
     "test_positive_vectors.py": ["test_the_nearest_are_found_among_vectors_without_signs"],
     "test_recorded_life.py": ["test_a_scripted_life_is_as_it_was_recorded"],
+    "test_routes.py": [
+        "test_a_missing_argument_an_unknown_one_and_a_wrong_body",
+        "test_a_value_out_of_range_is_refused_with_pythons_words",
+        "test_a_wrong_type_is_the_error_that_python_raises",
+        "test_only_verbs_that_read_answer_get",
+    ],
     "test_same_answers.py": ["test_a_question_has_one_answer"],
+    "test_service_outage.py": ["test_a_call_is_answered_in_time_and_the_next_ones_at_once"],
+    "test_undo.py": ["test_each_operation_is_taken_back_exactly_and_can_be_done_again"],
     "test_vault.py": ["test_no_tier_depends_on_whether_accesses_share_a_millisecond"],
     "test_views.py": ["test_no_result_writes_lines_that_its_texts_ask_for"],
 }
