@@ -67,12 +67,24 @@ def test_what_a_person_said_later_is_not_passed(day, kind):
         assert first(memory.recall(QUESTION, touch=False))[0] == kind
 
 
-@pytest.mark.parametrize(("number", "day", "kind"), [("5", "01", "note"), ("9", "01", "note"), ("9", "03", "episode")])
-def test_a_note_stands_above_an_earlier_reply_and_above_one_that_gives_its_number(memory, number, day, kind):
-    reply = f"How fast must the webhook be answered? Answered within {number} seconds."
+FAST, WHEN = "How fast must the webhook be answered?", "When must the webhook be answered?"
+
+
+@pytest.mark.parametrize(
+    ("question", "number", "day", "kind"),
+    [
+        (FAST, "5", "01", "note"),
+        (FAST, "9", "01", "episode"),  # the note lacks a word of the question, so it passes nothing (decision 20)
+        (WHEN, "9", "01", "note"),
+        (FAST, "9", "03", "episode"),
+        (WHEN, "9", "03", "episode"),
+    ],
+)
+def test_a_note_stands_above_an_earlier_reply_and_above_one_that_gives_its_number(memory, question, number, day, kind):
+    reply = f"{question} Answered within {number} seconds."
     memory.ingest([said("assistant", reply, f"2026-02-{day}T08:00:00Z", "webhook")])
     memory.remember("The webhook must be answered within 5 seconds.", at=datetime(2026, 2, 2, tzinfo=UTC))
-    assert first(memory.recall("How fast must the webhook be answered?", touch=False))[0] == kind
+    assert first(memory.recall(question, touch=False))[0] == kind
 
 
 async def asked(client, order):

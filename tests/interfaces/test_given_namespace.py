@@ -131,7 +131,7 @@ def test_a_server_refuses_ids_of_another_project_and_says_where_they_are(place):
     assert contents("sensorbox") == [BOOT]
 
 
-@pytest.mark.parametrize("verb", ["update", "forget", "pin", "why", "undo", "get"])
+@pytest.mark.parametrize("verb", ["update", "forget", "pin", "why", "history", "undo", "get"])
 def test_a_command_with_a_namespace_refuses_what_is_elsewhere(place, verb):
     _, _, boot = place
     words = {"update": [boot.memory.id, "changed"], "forget": [boot.memory.id, "--reason", "a test"]}

@@ -333,7 +333,7 @@ REFUSED = [
     (("move", "nothing", "attic", "-r", "x"), Exit.USAGE, "attic"),
     (("move", "nothing", "cold"), Exit.USAGE, "--reason"),
     (("restore", "nothing", "--level", "half"), Exit.USAGE, "half"),
-    (("fit",), Exit.FAILED, "tokens"),
+    (("fit",), Exit.FAILED, "token budget"),
     (("fit", "--tokens", "0"), Exit.FAILED, "tokens"),
     (("compression", "--queries", "0"), Exit.FAILED, "1 to 1000"),
     (("consolidate", "--strategy", "keep_both"), Exit.USAGE, "keep_both"),

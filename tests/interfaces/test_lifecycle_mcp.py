@@ -515,7 +515,7 @@ SIGNALS = [
     ("move", {"id": "nothing", "tier": "attic", "reason": "x"}, "InvalidInput", "tier"),
     ("move", {"id": "nothing", "tier": "cold"}, "InvalidInput", "reason"),
     ("restore", {"id": "nothing", "level": "half"}, "InvalidInput", "level"),
-    ("fit", {}, "InvalidInput", "tokens"),
+    ("fit", {}, "InvalidInput", "token budget"),
     ("fit", {"tokens": 0}, "InvalidInput", "tokens"),
     ("compression", {"queries": 0}, "InvalidInput", "queries"),
     ("consolidate", {}, "InvalidInput", "namespace"),

@@ -88,6 +88,7 @@ class TestSummaries:
     """A summary of an entity rests on facts: MEMORY.md does not name by it what another line says is over."""
 
     QUESTION = "When does Blue Heron Ltd want deliveries?"
+    NEWS = "No, Blue Heron Ltd prefers Thursday deliveries, not Monday."
 
     @pytest.fixture
     def memory(self, opening, clock):
@@ -121,16 +122,17 @@ class TestSummaries:
         elif how == "deny":
             memory.deny(self.monday(memory).id)
         else:
-            self.say(memory, "No, Blue Heron Ltd prefers Thursday deliveries, not Monday.", "news")
+            self.say(memory, self.NEWS, "news")
         assert "Monday" not in memory.digest()
         assert "Monday" not in memory.agent.opening("another", "default")
-        assert "Monday" not in memory.agent.beside(self.QUESTION, "another", "default")
+        beside = memory.agent.beside(self.QUESTION, "another", "default")
+        assert "Monday" not in beside.replace(self.NEWS, "")  # the correction itself is shown word for word
         assert "summary" not in {h.memory.kind for h in memory.recall(self.QUESTION, limit=20).hits}
         earlier = memory.recall(self.QUESTION, limit=20, as_of=clock() - timedelta(hours=6)).hits
         assert "summary" in {h.memory.kind for h in earlier}
         clock.passes(days=1)
         memory.summarize(dry_run=False)
-        assert "Monday" not in memory.digest()
+        assert "Monday" not in memory.digest().replace(self.NEWS, "")
         assert ("as of" in self.named(memory, "Thursday")) != (how == "deny")
 
     def test_it_comes_back_when_the_correction_is_undone(self, memory):

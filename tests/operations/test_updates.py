@@ -155,7 +155,15 @@ class Placed(HashEmbedder):
 OF_ONE_FAMILY = [
     ("My sister works at a bakery.", "My brother works at a bank.", "Where does my sister work?"),
     ("My dentist is in Elm Street.", "My optician moved to Oak Street.", "Where is my dentist?"),
-    ("The blue bike has a flat tyre.", "The red bike has a new bell.", "What is wrong with the blue bike?"),
+    pytest.param(
+        "The blue bike has a flat tyre.",
+        "The red bike has a new bell.",
+        "What is wrong with the blue bike?",
+        marks=pytest.mark.xfail(
+            strict=True, reason='"new" counts as a word of change, which may lack words (decision 20)'
+        ),
+    ),
+    ("The blue bike has a flat tyre.", "The red bike has a loud bell.", "What is wrong with the blue bike?"),
     (
         "The tenant at 3 Mill Row pays 780.",
         "The tenant at 11 Mill Row pays 840.",

@@ -149,7 +149,7 @@ LINES = {
     "an altered line": "UPDATE journal SET data = packed_line('', NULL, NULL, 'x') WHERE operation = 3",
     "a lost line": "DELETE FROM journal WHERE operation = 3",
     "a line of another operation": "UPDATE journal SET operation = operation + 1000 WHERE operation = 3",
-    "a line among those of the next": "UPDATE journal SET operation = 4, position = 70 WHERE operation = 3",
+    "a line among those of the next": "UPDATE journal SET operation = 4, position = position + 70 WHERE operation = 3",
     "an altered note": "UPDATE operation SET note = note || ' indeed' WHERE number = 3",
     "another number": "UPDATE operation SET number = 1000 WHERE number = 3",
     "another id": "UPDATE operation SET id = 'x' || id WHERE number = 3",

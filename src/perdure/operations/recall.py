@@ -162,7 +162,7 @@ def _notes_of_days_first(
     order of the ranking, in which their day counts: people talk of a day on others.
     """
     topic, shown = without_days(found.query), {h.memory.id: h for h in found.hits}
-    own = [h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods)]
+    own = [h for h in found.hits if _is_of_days(h, periods)]
     for period in periods:
         own += _rank_matches(ctx, topic, namespace, limit, in_period(filters, period)).hits
     # Of one memory of a day any is likely to answer, so it must be about the topic as much as others are.
@@ -182,6 +182,12 @@ def _notes_of_days_first(
     first = {h.memory.id for h in of_days}
     hits = [*sorted(of_days, key=lambda h: -h.relevance), *(h for h in found.hits if h.memory.id not in first)]
     return replace(found, hits=tuple(hits[:limit]), nothing_known=False, note="" if found.nothing_known else found.note)
+
+
+def _is_of_days(hit: Hit, periods: Sequence[Period]) -> bool:
+    """Return whether a hit was said on one of some days, or names one."""
+    said = hit.memory.state.created_ms
+    return any(p.start <= said < p.end for p in periods) or names_days(hit.memory.content, said, periods)
 
 
 def in_period(filters: Filters, period: Period) -> Filters:

@@ -64,6 +64,8 @@ def read_record(ctx: Context, identity: str, namespace: str | None = None) -> Re
     records = ctx.store.get(place, [identity]) if place is not None else []
     if not records:
         refuse_damaged(ctx, place, identity)
+        if namespace is not None:
+            ctx.store.locate(identity)  # where only one namespace is reached, it is refused with where it is
         erased = erased_remark(ctx, namespace, identity)
         raise NotFound(
             f"There is no memory {identity!r}.{erased}", remedy="Use an id that recall, list or history returned."

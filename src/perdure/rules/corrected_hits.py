@@ -10,6 +10,7 @@ from perdure.records.instant import text_of
 from perdure.records.memory import Status
 from perdure.records.recall import Hit, OverFact
 from perdure.records.vector import Vector
+from perdure.rules.differences import numbers_in
 from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.last_said import said_after, said_at
 from perdure.rules.lifecycle.older_statements import find_older
@@ -53,7 +54,8 @@ def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, 
 def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], question: str) -> list[Hit]:
     """Return the same hits, of each (later, earlier) pair the later one before the other, and both naming each other.
 
-    What stands in another's place is as likely an answer. A question that asks for the past keeps the order.
+    What stands in another's place is as likely an answer. A question that asks for the past keeps the order, and one
+    that asks for the thing of the earlier one by its number keeps these two.
     """
     at = {h.memory.id: place for place, h in enumerate(hits)}
     known = sorted(
@@ -78,9 +80,24 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
         return order
     for later in older:  # the latest last, so that it stands first
         place = next(n for n, h in enumerate(order) if h.memory.id == later)
-        ahead = (n for n, h in enumerate(order[:place]) if h.memory.id in older[later])
+        text = order[place].memory.content
+        ahead = (
+            n
+            for n, h in enumerate(order[:place])
+            if h.memory.id in older[later] and not _asks_for_earlier_thing(question, h.memory.content, text)
+        )
         order.insert(next(ahead, place), order.pop(place))
     return order
+
+
+def _asks_for_earlier_thing(question: str, earlier: str, later: str) -> bool:
+    """Return whether a question names one of several numbers that the earlier text has and the later one has not.
+
+    "What does the tenant at 3 Mill Row pay?" does not ask for "the tenant at 11 Mill Row". Where one number differs, it
+    is what has changed.
+    """
+    own = numbers_in(earlier) - numbers_in(later)
+    return len(own) > 1 and not own.isdisjoint(numbers_in(question))
 
 
 def _joined(first: Sequence[str], others: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:

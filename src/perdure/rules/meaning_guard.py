@@ -16,7 +16,14 @@ from typing import Final
 from perdure.rules.language.compared_sentences import ComparedSentence
 from perdure.rules.language.phrases import ParsedClause, read_clauses, read_items
 from perdure.rules.language.replaced_values import content_words
-from perdure.rules.language.same_meaning import initials_agree, is_of_time, same_aspects, same_meaning, same_mode
+from perdure.rules.language.same_meaning import (
+    initials_agree,
+    is_of_time,
+    limited_otherwise,
+    same_aspects,
+    same_meaning,
+    same_mode,
+)
 from perdure.rules.language.sentence_items import Item
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Kind, Piece, pieces
@@ -195,6 +202,8 @@ def _contradicts(one: _Sentence, other: _Sentence) -> bool:
     if all(is_of_time(i) for i in (*mine, *theirs)) and not same_mode(one.statement.items, other.statement.items):
         return True
     if any(i.kind == "negation" or i.value in TURNING for i in (*mine, *theirs)) or not (mine or theirs):
+        return True
+    if limited_otherwise(one.statement.items, other.statement.items):
         return True
     if not (mine and theirs):
         return _is_reordered(one.items, other.items)

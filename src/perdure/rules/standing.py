@@ -39,7 +39,8 @@ _ACT: Final = (
 """What is done once, and so left once: "don't commit the change"."""
 _ORDER: Final = lazy_pattern(
     rf"{_JOINED}(?:(?:do\s+not|don['’]?t)\s+(?:ever\s+)?(?!{_SAID_LIGHTLY}|{_ACT})[a-z]+\s+(?!{_POINTS})\S"  # noqa: RUF001
-    rf"|(?:never|always)\s+(?!{_SAID_LIGHTLY}|{NO_ORDER}|\w+s\b|seen\b|heard\b|done\b|gone\b|got\b|again\b|not\b)[a-z]+\s+"
+    rf"|(?:never|always)\s+(?!{_SAID_LIGHTLY}|{NO_ORDER}|\w+s\b|seen\b|heard\b|done\b|gone\b|got\b|again\b|not\b"
+    r"|before\b|after\b|on\b|in\b|at\b|from\b|to\b|by\b|with\b)[a-z]+\s+"
     rf"(?!{_POINTS}|(?:in|at|on|with|for|before|after|of)\b)\w"
     rf"|stop\s+[a-z]+ing\s+(?!{_POINTS})\w|don['’]?t\s+[a-z]+\s+unless\b)"  # noqa: RUF001
     rf"|{_CLAUSE}(?:(?:use(?!\s+cases?\b)|prefer|avoid|keep\s+(?!{_POINTS}|an?\b|the\b|my\b|your\b|\w+ing\b|up\b)\w+)\s+(?!{_POINTS}|(?:an?|the|my|your|his|her|its|our|their|in|of|for|is|are|was)\b)\w)"

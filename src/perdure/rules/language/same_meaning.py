@@ -51,6 +51,7 @@ _ALIKE: Final = tuple(map(word_set, ("in onto", "of for", "of in", "of onto", "a
 """Prepositions that may stand for each other."""
 _AT: Final = word_set("in onto of")
 _LIMITING: Final = word_set("by per until since from after before")  # what a number or date that it leads in limits
+_BEFORE_DATES: Final = _LIMITING | word_set("in on at")
 _DATED: Final = {"date", "number"}
 _NAMED_WITH: Final = word_set("for to with about from")
 
@@ -132,6 +133,16 @@ def same_time(one: Sequence[Item], other: Sequence[Item]) -> bool:
         for n in (0, 1)
     )
     return not apart and same_aspects(one, other)
+
+
+def limited_otherwise(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether one limits a date that the other gives in another way: "by 4 pm" and "at 4 pm", "from Monday"."""
+    mine, theirs = (
+        {date.value: word.value for word, date in pairwise(side) if date.kind == "date" and word.value in _BEFORE_DATES}
+        for side in (one, other)
+    )
+    led = [{mine[date], theirs[date]} for date in mine.keys() & theirs.keys()]
+    return any(len(words) > 1 and words & _LIMITING for words in led)
 
 
 def same_mode(one: Sequence[Item], other: Sequence[Item]) -> bool:

@@ -182,11 +182,12 @@ def _counting_the_same(
 ) -> NDArray[np.bool_]:
     """Return which of some messages have a value beside a word that a message has beside it, too, if it is a number.
 
-    "300 lines, not 400" says nothing of "400 tables", even where both are of one review.
+    "300 lines, not 400" says nothing of "400 tables", even where both are of one review. "The 15th" has the number 15.
     """
-    number = next(iter(value))
-    if len(value) > 1 or not number[0].isdigit():
+    word = next(iter(value))
+    if len(value) > 1 or not word[0].isdigit():
         return among
+    number = min(numbers_in(word), default=word)
     own = statements(messages[at].content).numbers
     found = among.copy()
     for other in np.flatnonzero(among).tolist():
