@@ -287,7 +287,8 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     texts += [words for f in found.shown for _, words in found.quotable(f)]
     sentences = [_nothing_sure(names.entity(e).name, e, found.facts) for e in _unanswered(found)]
     if not texts:
-        summary = " ".join(sentences) or "Nothing that is stored is about this question."
+        then = "answers this question for the time that is asked about" if found.looks_back else "is about this question"
+        summary = " ".join(sentences) or f"Nothing that is stored {then}."
         return (f"{summary} Do not guess.",)
     if words := missing_words(question, texts, found.shown, meaning_of):
         sentences.append(f"Nothing above holds the words: {', '.join(words)}.")
