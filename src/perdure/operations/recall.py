@@ -9,6 +9,7 @@ from typing import Final
 from unicodedata import normalize
 
 from perdure.operations.corrections import with_corrections
+from perdure.operations.intact import intact
 from perdure.operations.ports import Context
 from perdure.operations.superseding import Links
 from perdure.operations.unsearched_hits import with_later_statements, with_rivals, with_successors
@@ -328,7 +329,7 @@ def _hits_of(
     ctx: Context, page: Ranking, records: list[Record], namespace: str, filters: Filters, now: Instant
 ) -> list[Hit]:
     """Return a part of an order as hits, without what is less sure than asked for."""
-    records = of_then(ctx, namespace, records, filters, now)
+    records = of_then(ctx, namespace, intact(records), filters, now)
     by_id = {m.id: m for m in memory_items(records, ctx.policy, now, ctx.counted)}
     return [
         with_signals(r, by_id[r.id], ctx.policy.recall)
