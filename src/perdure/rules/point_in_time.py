@@ -9,7 +9,6 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Record, State, Status
 from perdure.records.recall import Filters
 
-
 _REPLACED: Final = (Status.SUPERSEDED, Status.CONSOLIDATED)  # another memory stands in its place: it held until then
 
 
