@@ -326,6 +326,7 @@ def test_a_target_that_holds_something_else_is_refused_untouched(way):
     with pytest.raises(TargetTaken) as caught:
         perdure.copy(source, target)
     assert (caught.value.namespace, caught.value.part) == ("team/a b", "namespace")
+    assert "The target is not empty" in caught.value.message
     assert tables(target) == before
 
 
