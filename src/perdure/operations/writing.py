@@ -66,8 +66,6 @@ def read_record(ctx: Context, identity: str, namespace: str | None = None) -> Re
     if not records:
         refuse_damaged(ctx, place, identity)
         erased = erased_remark(ctx, namespace, identity)
-        raise NotFound(
-            f"There is no memory {identity!r}.{erased}", remedy="Use an id that recall, list or history returned."
-        )
+        raise NotFound(f"There is no memory {identity!r}.{erased}", remedy="Use an id that recall or list returned.")
     refuse_altered(records[0])
     return records[0]
