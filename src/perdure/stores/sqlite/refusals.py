@@ -72,7 +72,8 @@ def cannot_be_opened(error: apsw.Error, path: str) -> PerdureError:
 def _told_length(path: str) -> int:
     """Return how many bytes a file has by its own header."""
     with Path(path).open("rb") as file:
-        size, pages = _HEADER.unpack(file.read(_HEADER.size).ljust(_HEADER.size, b"\0"))
+        found = _HEADER.unpack(file.read(_HEADER.size).ljust(_HEADER.size, b"\0"))
+    size, pages = map(int, found)
     return (_LARGEST if size == 1 else size) * pages
 
 
