@@ -124,6 +124,14 @@ class _Ahead:
     questions: int  # to a person
 
 
+def _holding(
+    ctx: Context, ready: Sequence[MemoryItem], reviews: Sequence[MemoryItem]
+) -> tuple[list[MemoryItem], list[MemoryItem]]:
+    """Return what is ready for the vault and what might be reviewed without what is over."""
+    over = over_ids(ctx, [*ready, *reviews[:_JUDGED]])
+    return [m for m in ready if m.id not in over], [m for m in reviews if m.id not in over]
+
+
 def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
     """Return how a store, or one namespace, is doing; at most so many memories of a namespace are looked at.
 
@@ -139,10 +147,7 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
     held = sorted((since, i) for a in ahead for i, since in a.held.items())
     since = [*(a.overdue for a in ahead), *(one.overdue for one in waiting)]
     overdue = min((at for at in since if at is not None), default=None)
-    reviews = suggested_reviews(sample, ctx.policy, now)
-    ready = ready_for_vault(sample, ctx.policy)
-    over = over_ids(ctx, [*ready, *reviews[:_JUDGED]])
-    reviews = [m for m in reviews if m.id not in over]
+    ready, reviews = _holding(ctx, ready_for_vault(sample, ctx.policy), suggested_reviews(sample, ctx.policy, now))
     return Stats(
         namespaces=len({row[0] for row in tally}),
         namespaces_sampled=len(places),
@@ -164,7 +169,7 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
             d.data["unread"] for p in places for d in ctx.store.documents.find_named(p, Shelf.LEARNED, [UNREAD])
         ),
         value_by_form=mean_values(sample),
-        vault_candidates=vault_candidates([m for m in ready if m.id not in over], ctx.policy),
+        vault_candidates=vault_candidates(ready, ctx.policy),
         fading=len(fading),
         about_to_fade=tuple((m.id, round(m.value, 4), from_instant(at)) for m, at in fading[:SHOWN]),
         overdue_since=None if overdue is None else from_instant(overdue),
