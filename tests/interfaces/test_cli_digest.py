@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import re
+import shlex
+import shutil
 import stat
 import subprocess
 import sys
@@ -323,6 +325,28 @@ def test_the_command(tmp_path, monkeypatch):
     assert "Green" not in (tmp_path / "MEMORY.md").read_text("utf-8")
     found = json.loads(ran("--budget", "500", "--profile", "tokens", "--json").stdout)
     assert (len(found["ids"]), found["profile"]) == (2, "tokens")
+
+
+@pytest.mark.skipif(shutil.which("diff") is None, reason="no diff here")
+def test_the_command_that_compares_an_edited_file_runs_as_it_is_printed(tmp_path, monkeypatch):
+    (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
+    monkeypatch.setenv("PERDURE_POLICY", str(tmp_path / "policy.toml"))
+    options = ["--store", str(tmp_path / "a b.db")]
+
+    def ran(*words):
+        return CliRunner().invoke(cli.app, [*words, *options], prog_name="perdure")
+
+    ran("remember", "The surgery opens at 8:00.")
+    file = tmp_path / "MY MEMORY.md"
+    ran("digest", "--out", str(file))
+    file.write_text(file.read_text("utf-8").replace("8:00", "9:00"), "utf-8")
+    told = ran("digest", "--out", str(file)).stderr
+    (command,) = re.findall(r"`(perdure [^`]*\| diff[^`]*)`", " ".join(told.split()))
+    command = command.replace("perdure ", f"{shlex.quote(sys.executable)} -m perdure ", 1)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, timeout=120)  # noqa: S602
+    assert done.returncode == 1, done.stderr  # of diff: the two differ
+    assert "8:00" in done.stdout
+    assert "9:00" in done.stdout
 
 
 def test_what_became_of_an_edited_file_is_told_once_with_commands_that_run(tmp_path):

@@ -139,3 +139,24 @@ def test_a_request_says_how_long_it_may_take(tmp_path):
         talk(over(memory), story)
         talk(build(lambda: memory, seconds=0.2), lambda client: refused(client, "remember", content="tea"))
         other.execute("ROLLBACK")
+
+
+def test_what_to_do_after_an_error_is_possible_with_the_tools_of_the_profile(memory):
+    unknown = "019b76da-a800-7000-817f-e910d1ed13e3"
+
+    async def story(client):
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        assert "history" not in tools
+        assert "why" in tools
+        for tool, arguments in (
+            ("why", {"id": unknown}),
+            ("update", {"id": unknown, "content": "x"}),
+            ("forget", {"id": unknown}),
+            ("undo", {"operation_id": unknown}),
+            ("undo", {"operation_id": "last"}),
+        ):
+            error = await refused(client, tool, **arguments)
+            assert "history" not in f"{error['message']} {error['remedy']}", error
+        assert "`why`" in error["remedy"]
+
+    talk(build(lambda: memory), story)

@@ -584,3 +584,22 @@ def test_a_question_in_another_language_finds_the_predicate_that_it_asks_for(mem
     for question in UNANSWERED:
         (nothing, *_) = memory.answer_sheet(question).unknown
         assert "may not answer" in nothing or "No fact is believed that answers" in nothing, question
+
+
+@pytest.mark.parametrize("name", ["Dr. Okoro", "Okoro"])
+def test_a_name_without_its_title_is_not_told_as_unknown_where_the_person_is_answered_about(opening, name):
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
+    memory.ingest([{"role": "user", "content": "Remember, Dr. Okoro prefers evening visits."}])
+    sheet = memory.answer_sheet(f"When does {name} want visits?")
+    assert [s.says for s in sheet.known] == ["Dr. Okoro: visit time preference: evening"]
+    assert sheet.unknown == ()
+
+
+def test_somebody_else_of_a_longer_name_is_still_told_as_unknown(opening):
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
+    memory.ingest([{"role": "user", "content": "Remember, Dr. Okoro prefers evening visits."}])
+    memory.remember("Ada Okoro waits outside.", facts=[{"subject": "Ada Okoro", "predicate": "team", "value": "blue"}])
+    sheet = memory.answer_sheet("When do Dr. Okoro and Ada Okoro want visits?")
+    assert [s.says for s in sheet.known][:1] == ["Dr. Okoro: visit time preference: evening"]
+    assert any("Ada Okoro" in sentence for sentence in sheet.unknown)
+    assert not any("about Okoro" in sentence for sentence in sheet.unknown)

@@ -90,7 +90,8 @@ def test_hidden_memories_and_unknown_ones_are_refused_with_a_remedy(memory, path
     memory.archive(archived, "a test")
     memory.update(replaced, "Number 3.")
     before = tables(path)
-    for identity, remedy in ((archived, "Restore"), (replaced, "why")):
+    last = memory.list()[0].id
+    for identity, remedy in ((archived, "Restore"), (replaced, f"Update {last}, which stands in its place.")):
         with pytest.raises(InvalidInput) as refused:
             memory.update(identity, "Something else.")
         assert remedy in refused.value.remedy

@@ -251,6 +251,10 @@ def test_of_a_long_text_whole_sentences_are_shown():
         ("Tomorrow's standup is at 11.", "The 2026-01-02 standup is at 11."),
         ("we fixed it in yesterday's call", "We fixed it in the 2025-12-31 call."),
         ("Our yesterday's call was long.", "Our 2025-12-31 call was long."),
+        ("The pump leaks since Monday.", "The pump leaks since 2025-12-29."),
+        ("The pump leaks since Thursday.", "The pump leaks since Thursday."),  # said on one: it may be that day
+        ("Since Monday is free we meet then.", "Since Monday is free we meet then."),
+        ("Since Monday morning it leaks.", "Since Monday morning it leaks."),
         ("Tomorrow's my birthday.", "Tomorrow's (2026-01-02) my birthday."),
         ("Tomorrow's Bob's birthday.", "Tomorrow's (2026-01-02) Bob's birthday."),
         ("Today's not good.", "Today's (2026-01-01) not good."),

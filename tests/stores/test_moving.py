@@ -144,7 +144,9 @@ def lived(place):
             ],
             namespace="team/a b",
         )
-        told["large"] = memory.remember("long " * 10_000, source="book", task="read", at=START - timedelta(days=9000))
+        told["large"] = memory.remember(
+            "long " * 10_000, source="book", session="s", task="read", at=START - timedelta(days=9000)
+        )
         memory.ingest([{"content": f"said {i}", "speaker": "Ann", "at": START} for i in range(8)], session="chat")
         memory.remember_many(["the red boat is green", "green is the red boat"])  # linked: their meaning is the same
         memory.archive(memory.remember("to be hidden").id, "no longer so")
@@ -324,6 +326,7 @@ def test_a_target_that_holds_something_else_is_refused_untouched(way):
     with pytest.raises(TargetTaken) as caught:
         perdure.copy(source, target)
     assert (caught.value.namespace, caught.value.part) == ("team/a b", "namespace")
+    assert "The target is not empty" in caught.value.message
     assert tables(target) == before
 
 

@@ -202,7 +202,7 @@ def test_only_statistics_read_all_namespaces(connection, name):
 def test_rows_are_looked_up_by_their_address_or_their_whole_key(connection):
     """A list of rows or ids must not lead through an index on the namespace: that reads all of it."""
     of_rows = ("records", "states", "narrow", "texts", "vectors_at", "vectors_of", "beside", "duplicate", "new_vectors")
-    checked = ("lines_about", "story_of", "documents_at", "links_at", "links_from", "keys_of", "digests_of")
+    checked = ("lines_about", "story_of", "documents_at", "links_at", "links_from", "keys_of")
     for name in (*of_rows, *checked):
         found = [s for s in steps(connection, name) if s.startswith("SEARCH")]
         assert found

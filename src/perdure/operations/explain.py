@@ -8,6 +8,7 @@ from dataclasses import replace
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.corrections import taken_back
 from perdure.operations.documents import find_records, successors
+from perdure.operations.intact import intact, refuse_altered
 from perdure.operations.lifecycle.sweep import what_is_due
 from perdure.operations.ports import Context
 from perdure.operations.recall import best_hits, embed_and_search, of_then, recall
@@ -30,6 +31,8 @@ def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str |
     records = ctx.store.get(place, [identity]) if place is not None else []
     if not records:
         refuse_damaged(ctx, place, identity)
+    for record in records:
+        refuse_altered(record)
     memories = memory_items(records, ctx.policy, ctx.clock())
     if not memories or (memories[0].status is not Status.ACTIVE and not include_archived):
         return None
@@ -50,7 +53,7 @@ def list_memories(ctx: Context, namespace: str, filters: Filters, limit: int, be
         if not records:
             break
         cursor = records[-1].state.created_ms, records[-1].id
-        result += [m for m in memory_items(records, ctx.policy, now) if m.confidence >= filters.min_confidence]
+        result += [m for m in memory_items(intact(records), ctx.policy, now) if m.confidence >= filters.min_confidence]
     return result[:limit]
 
 

@@ -65,7 +65,7 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
     if operation is None:
         raise NotFound(
             f"There is no operation {operation_id!r}.",
-            remedy="Each change names the operation that undoes it, and `history` lists them.",
+            remedy="Each change names the operation that undoes it, and `why` of a memory lists those that changed it.",
         )
     operation = _standing(ctx, operation)
     _check_role(ctx, operation, role_of)
@@ -153,7 +153,7 @@ def _last_operation(ctx: Context, role_of: Callable[[str], Role]) -> Operation:
     if not own:
         raise NotFound(
             "There is no operation to undo.",
-            remedy="Each change names the operation that undoes it, and `history` lists them.",
+            remedy="Each change names the operation that undoes it, and `why` of a memory lists those that changed it.",
         )
     if ctx.grant is None:
         return own[0]
@@ -194,7 +194,7 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     if lines and not changes:
         raise InvalidInput(
             f"All that {operation.operation} {operation.id} changed was erased for good; nothing is left to undo.",
-            remedy="`history` lists other operations.",
+            remedy="`why` of a memory lists the operations that changed it.",
         )
     stored = [c.id for c in changes if c.before is None and c.target in (Target.MEMORY, Target.VECTOR)]
     anew = {c.id for c in changes if c.after is None and c.target is Target.MEMORY}.intersection(stored)  # by a repair
@@ -250,7 +250,7 @@ def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]
             f"{len(resting)} {'fact depends' if len(resting) == 1 else 'facts depend'} on {identity}; "
             "nothing was written.",
             resting,
-            remedy="First undo the learn operation that used it; `history` lists it.",
+            remedy="First undo the learn operation that used it; `perdure history` lists it.",
         )
     return [
         Change(Target.LINK, other, None, {"kind": kind, "other": identity, "weight": weight}, "linked in the meantime")

@@ -14,6 +14,7 @@ from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.clocks import operations_ahead
 from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
+from perdure.operations.over_memories import over_ids
 from perdure.operations.ports import Context
 from perdure.records.digests import encoded
 from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, json_text, to_instant
@@ -32,6 +33,7 @@ from perdure.rules.statistics import (
     histogram,
     mean_values,
     percentiles,
+    ready_for_vault,
     sizes,
     suggested_reviews,
     vault_candidates,
@@ -105,6 +107,7 @@ RISK_DAYS: Final = 30
 SOON_DAYS: Final = 7
 _FIRST: Final = (-(2**62), 0)  # before every due instant
 _READ: Final = 200  # so many journals are read for the gates of what is held
+_JUDGED: Final = 200  # so many memories that might be reviewed are looked at for whether they are over
 _GUARD: Final = "meaning guard"
 _TRIM: Final = "trim"  # the task of maintenance that measures the journal
 _Counted = tuple[str, str, str, str, int]  # namespace, kind, tier, status, how many memories
@@ -119,6 +122,14 @@ class _Ahead:
     gates: Mapping[str, int]  # gate -> how many of them it holds
     overdue: Instant | None  # since when the oldest due move waits for a sweep
     questions: int  # to a person
+
+
+def _holding(
+    ctx: Context, ready: Sequence[MemoryItem], reviews: Sequence[MemoryItem]
+) -> tuple[list[MemoryItem], list[MemoryItem]]:
+    """Return what is ready for the vault and what might be reviewed without what is over."""
+    over = over_ids(ctx, [*ready, *reviews[:_JUDGED]])
+    return [m for m in ready if m.id not in over], [m for m in reviews if m.id not in over]
 
 
 def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
@@ -136,7 +147,7 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
     held = sorted((since, i) for a in ahead for i, since in a.held.items())
     since = [*(a.overdue for a in ahead), *(one.overdue for one in waiting)]
     overdue = min((at for at in since if at is not None), default=None)
-    reviews = suggested_reviews(sample, ctx.policy)
+    ready, reviews = _holding(ctx, ready_for_vault(sample, ctx.policy), suggested_reviews(sample, ctx.policy, now))
     return Stats(
         namespaces=len({row[0] for row in tally}),
         namespaces_sampled=len(places),
@@ -158,7 +169,7 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
             d.data["unread"] for p in places for d in ctx.store.documents.find_named(p, Shelf.LEARNED, [UNREAD])
         ),
         value_by_form=mean_values(sample),
-        vault_candidates=vault_candidates(sample, ctx.policy),
+        vault_candidates=vault_candidates(ready, ctx.policy),
         fading=len(fading),
         about_to_fade=tuple((m.id, round(m.value, 4), from_instant(at)) for m, at in fading[:SHOWN]),
         overdue_since=None if overdue is None else from_instant(overdue),

@@ -277,7 +277,10 @@ def verify(step: Step, expected: Tally, target: RowTransfer, ledger: Ledger) -> 
 def target_taken(step: Step) -> TargetTaken:
     """Return the error for a target that holds something else."""
     return TargetTaken(
-        f"The target already has other rows in the part {step[1]} of the namespace {step[0]}.", *step, remedy=_OTHER
+        f"The target is not empty: the namespace {step[0]} has rows that are not from the source "
+        f"(in the part {step[1]}).",
+        *step,
+        remedy=_OTHER,
     )
 
 

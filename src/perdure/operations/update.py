@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from perdure.operations.affirming import with_freed
 from perdure.operations.decisions import begin, outcome, write
+from perdure.operations.documents import successors
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import redacted_in, store_drafts
 from perdure.operations.remember_one import supersede, take_claims
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Draft, Kind, Record, Status
+from perdure.records.memory import STANDS_FOR, Draft, Kind, Record, Status
 from perdure.records.outcome import GivenClaim, Remembered
 from perdure.rules.validation import inputs
 
@@ -30,7 +31,7 @@ def update(
 
     def attempt() -> Remembered:
         record = read_record(ctx, identity)
-        _check_replaceable(record, claims)
+        _check_replaceable(ctx, record, claims)
         draft = _draft(ctx, record, content)
         same = draft.text == record.content.text
         if same and keeps:
@@ -57,18 +58,32 @@ def update(
     return retry(attempt)
 
 
-def _check_replaceable(record: Record, claims: Sequence[GivenClaim]) -> None:
+def _check_replaceable(ctx: Context, record: Record, claims: Sequence[GivenClaim]) -> None:
     if record.state.status is not Status.ACTIVE:
-        archived = record.state.status is Status.ARCHIVED
         raise InvalidInput(
-            f"{record.id} is {record.state.status}; only visible memories can be updated.",
-            remedy="Restore it first." if archived else "Update the memory that replaced it; `why` shows its id.",
+            f"{record.id} is {record.state.status}; only visible memories can be updated.", remedy=_instead(ctx, record)
         )
     if record.state.kind is Kind.FACT and all(claim.planned for claim in claims):
         raise InvalidInput(
             f"{record.id} is a fact: its value can be corrected, but not its words.",
             remedy="Pass facts with the new value, or use `correct`.",
         )
+
+
+def _instead(ctx: Context, record: Record) -> str:
+    """Return what to do where a memory is hidden: update what stands in its place."""
+    if record.state.status is Status.ARCHIVED:
+        return "Restore it first."
+    start = record.id
+    if record.state.status is Status.CONSOLIDATED:
+        start = next((i for i, kind, _ in ctx.store.links_to(record.namespace, start) if kind == STANDS_FOR), start)
+    last = successors(ctx, record.namespace, [start])[start]
+    found = next(iter(ctx.store.get(record.namespace, [last])), None) if last != record.id else None
+    if found is None:
+        return "Nothing stands in its place: remember what holds now."
+    if found.state.status is not Status.ACTIVE:
+        return f"It was replaced by {found.id}, which is {found.state.status} too: remember what holds now."
+    return f"Update {found.id}, which stands in its place."
 
 
 def _draft(ctx: Context, record: Record, content: str) -> Draft:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
+from perdure.operations.intact import refuse_altered
 from perdure.operations.ports import Context
 from perdure.operations.tombstones import erased_remark
 from perdure.records.errors import REPAIR, ConflictError, NotFound, PerdureWarning, StoreDamaged, StoreError
@@ -67,7 +68,6 @@ def read_record(ctx: Context, identity: str, namespace: str | None = None) -> Re
         if namespace is not None:
             ctx.store.locate(identity)  # where only one namespace is reached, it is refused with where it is
         erased = erased_remark(ctx, namespace, identity)
-        raise NotFound(
-            f"There is no memory {identity!r}.{erased}", remedy="Use an id that recall, list or history returned."
-        )
+        raise NotFound(f"There is no memory {identity!r}.{erased}", remedy="Use an id that recall or list returned.")
+    refuse_altered(records[0])
     return records[0]

@@ -34,6 +34,26 @@ def same_words(text: str) -> str:
     return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split()).casefold()
 
 
+def content_digest(text: str) -> int:
+    """Return 63 bits that are equal for texts of the same words."""
+    return _digest_of_words(same_words(text))
+
+
+def content_digests(text: str) -> set[int]:
+    """Return the digests by which a text is found: also those of earlier versions, which were of it as it was given."""
+    forms = () if text.isascii() else (text, unicodedata.normalize("NFD", text))
+    return {content_digest(text), *(_digest_of_words(" ".join(form.split()).casefold()) for form in forms)}
+
+
+def is_altered(text: str, digest: int) -> bool:
+    """Whether a text is not of the words that were stored, by their digest."""
+    return content_digest(text) != digest and digest not in content_digests(text)
+
+
+def _digest_of_words(normal: str) -> int:
+    return int.from_bytes(blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
+
+
 def _bytes_of(parts: Iterable[str | bytes | None]) -> bytes:
     """Return what is hashed of some values: each with a byte that ends it."""
     values = [_ABSENT if p is None else p for p in parts]

@@ -189,6 +189,8 @@ class Record:
     op: str = ""  # the operation that last changed it
     # (instant, times) that no sweep has counted into the state yet, oldest first
     accesses: tuple[tuple[Instant, int], ...] = ()
+    # of the words that were stored; None where it is not read from a store
+    digest: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,9 @@ class KnowledgePolicy:
     aging_days: float = store_key(
         90.0, "Days since the last validation after which a person is asked about a fact.", 1, 36_500
     )
-    aging_reinforcements: int = store_key(3, "Facts that were confirmed this often are not asked about.", 1, 100)
+    aging_reinforcements: int = store_key(
+        3, "Facts that were said, confirmed or of use this often are not asked about.", 1, 100
+    )
     unanswered_days: float = store_key(90.0, "Days without an answer after which the fact is archived.", 1, 36_500)
     questions_per_day: int = store_key(5, "Maximum number of questions to a person per day.", 0, 1000)
     fuzzy: float = store_key(

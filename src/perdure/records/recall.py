@@ -23,7 +23,7 @@ class Filters:
     entity: str | None = None  # memories whose words hold this name
     since: Instant | None = None  # happened at or after
     until: Instant | None = None  # happened before
-    # what was true then: facts that were valid, whenever they were learned; of all else what was stored
+    # what was true then: facts that were valid, whenever they were learned; else what was stored, not replaced yet
     as_of: Instant | None = None
     known_at: Instant | None = None  # what was known then: stored by then, and not hidden before
     min_confidence: float = 0.0  # current confidence at least this

@@ -182,7 +182,7 @@ def with_due(states: Sequence[State], policy: Policy) -> list[State]:
 
 def new_record(prepared: PreparedDraft, state: State, namespace: str, op: str) -> Record:
     """Return a draft as the store will hold it."""
-    return _record(namespace, prepared.id, state, _content(*_read_draft(prepared.draft), None), op, ())
+    return _record(namespace, prepared.id, state, _content(*_read_draft(prepared.draft), None), op, (), None)
 
 
 def insertions(records: Sequence[Record], drafts: Sequence[PreparedDraft], policy: Policy, space: str) -> list[Change]:

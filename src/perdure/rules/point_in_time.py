@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Record, State, Status
 from perdure.records.recall import Filters
+
+_REPLACED: Final = (Status.SUPERSEDED, Status.CONSOLIDATED)  # another memory stands in its place: it held until then
 
 
 class Validity(Protocol):
@@ -92,8 +94,11 @@ def was_there(record: Record, validity: Validity | None, filters: Filters) -> bo
     retired = None if validity is None else believed_until(validity, replace(state, status=status))
     hidden = state.status_ms if retired is None else retired
     seen = state.status is Status.ACTIVE or filters.include_archived or (then is not None and hidden > then)
-    if filters.as_of is None or state.kind is not Kind.FACT:
-        return seen and (filters.as_of is None or state.recorded_ms <= filters.as_of)
+    if filters.as_of is None:
+        return seen
+    if state.kind is not Kind.FACT:
+        held = state.status in _REPLACED and filters.as_of < state.status_ms
+        return state.recorded_ms <= filters.as_of and (seen or held)
     # What was replaced by then was still known to have been true before; what was denied never was.
     if status is Status.INVALIDATED and not seen:
         return False

@@ -121,10 +121,14 @@ def mean_values(sample: Sequence[MemoryItem]) -> dict[str, float]:
     return {form: round(float(np.mean(some)), 4) for form, some in values.items()}
 
 
-def vault_candidates(sample: Sequence[MemoryItem], policy: Policy) -> tuple[tuple[str, float, int], ...]:
-    """Return memories that have the accesses for the vault and nearly the value: (id, value, accesses), best first."""
+def ready_for_vault(sample: Sequence[MemoryItem], policy: Policy) -> list[MemoryItem]:
+    """Return the memories outside of the vault that have the accesses for it."""
+    return [m for m in sample if m.tier is not Tier.VAULT and m.access_count >= policy.tiers.vault_accesses]
+
+
+def vault_candidates(ready: Sequence[MemoryItem], policy: Policy) -> tuple[tuple[str, float, int], ...]:
+    """Return those of the memories that are ready that have nearly the value: (id, value, accesses), best first."""
     keys = policy.tiers
-    ready = [m for m in sample if m.tier is not Tier.VAULT and m.access_count >= keys.vault_accesses]
     if not ready:
         return ()
     columns = Columns.of([m.state for m in ready])
@@ -135,10 +139,18 @@ def vault_candidates(sample: Sequence[MemoryItem], policy: Policy) -> tuple[tupl
     return tuple(sorted(near, key=lambda c: (-c[1], c[0]))[:SHOWN])
 
 
-def suggested_reviews(sample: Sequence[MemoryItem], policy: Policy) -> list[MemoryItem]:
+def suggested_reviews(sample: Sequence[MemoryItem], policy: Policy, now: Instant) -> list[MemoryItem]:
     """Return the memories whose retention is below the policy's threshold, the most valuable first.
 
-    What tells its reader to ignore instructions is nothing to be learned by heart.
+    What tells its reader to ignore instructions is nothing to be learned by heart, and a person need not be asked again
+    soon about what somebody has confirmed.
     """
-    low = (m for m in sample if m.retention < policy.retention.threshold and not takes_over(m.content))
+    since = now - int(policy.knowledge.aging_days * DAY_MS)
+    low = (
+        m
+        for m in sample
+        if m.retention < policy.retention.threshold
+        and not takes_over(m.content)
+        and (m.state.validated_ms is None or m.state.validated_ms < since)
+    )
     return sorted(low, key=lambda m: (-m.value, m.id))

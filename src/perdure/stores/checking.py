@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from perdure.records.damage import LOST, LOST_LINES, CheckScope, Fault
+from perdure.records.digests import is_altered
 from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Row
 from perdure.stores.operation_digests import altered_operations
 from perdure.stores.reading import active_space
 from perdure.stores.replay import Expected, surely_agrees, wrong_columns, wrong_documents, wrong_links
-from perdure.stores.rows import UNREADABLE, content_digests, document_of, json_value, record_of, stored_text
+from perdure.stores.rows import UNREADABLE, document_of, json_value, record_of, stored_text
 from perdure.stores.statements import Session
 
 RULES: Final = {
@@ -233,7 +234,7 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
     rows = session.rows("records", ids=list(ids))
     agreed = {v[0] for v in rows if v[0] in expected and surely_agrees(expected[v[0]], v, name, vectors.get(v[0]))}
     records = _readable(namespace, [values for values in rows if values[0] not in agreed], faults)
-    faults += _wrong_digests(session, namespace, [v for v in rows if v[0] in agreed or v[0] in records])
+    faults += _wrong_digests(namespace, [v for v in rows if v[0] in agreed or v[0] in records])
     links = by_id(session.rows("links_from", ids=list(ids)))
     documents = by_id(session.rows("documents_at", ids=list(ids)))
     keyed = {w.row["key"]: i for i, w in expected.items() if w.exists and w.row.get("key")}
@@ -286,11 +287,10 @@ def _readable(namespace: str, rows: Sequence[Sequence[Any]], faults: list[Fault]
     return records
 
 
-def _wrong_digests(session: Session, namespace: str, rows: Sequence[Sequence[Any]]) -> Iterator[Fault]:
+def _wrong_digests(namespace: str, rows: Sequence[Sequence[Any]]) -> Iterator[Fault]:
     """Yield the readable rows whose text is another than the one by which equal texts are found."""
-    digests = dict(session.rows("digests_of", ids=[values[0] for values in rows]))
     for values in rows:
-        if digests.get(values[0]) not in content_digests(stored_text(values)):
+        if is_altered(stored_text(values), values[-1]):
             yield Fault("content", "Its text is not the one that was stored.", namespace, values[0], ("text",))
 
 

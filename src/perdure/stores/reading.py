@@ -247,7 +247,7 @@ def _warn(error: StoreDamaged) -> None:
 def _with_accesses(record: Record, pending: Pairs) -> Record:
     if not pending:
         return record
-    return _record(record.namespace, record.id, record.state, record.content, record.op, pending)
+    return _record(record.namespace, record.id, record.state, record.content, record.op, pending, record.digest)
 
 
 def tasks_by_place(rows: Iterable[Sequence[Any]]) -> dict[str, tuple[int, dict[str, Any] | None]]:

@@ -213,7 +213,7 @@ def surely_agrees(expected: Expected, values: Sequence[Any], space: str, vector:
 
 
 def _content_agrees(expected: Expected, values: Sequence[Any]) -> bool:
-    _, tags, _, _, metadata, shown, _ = values[len(_ROW) :]
+    _, tags, _, _, metadata, shown, *_ = values[len(_ROW) :]
     if not _fits(expected, "text", stored_text(values)):
         return False
     if tags == "[]" and metadata == "{}" and shown is None and expected.digests.keys() == _ONLY_TEXT:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
-from hashlib import blake2b
 from typing import Any, Final
 
-from perdure.records.digests import DIGESTS, digest_of, digests_of, encoded, same_words
+from perdure.records.digests import DIGESTS, digest_of, digests_of, encoded
 from perdure.records.errors import BUG, REPAIR, LeaseLost, StoreDamaged, StoreError
 from perdure.records.glance import Glance
 from perdure.records.instant import text_of
@@ -94,13 +92,13 @@ def state_of(values: Sequence[Any]) -> State:
 def record_of(namespace: str, values: Sequence[Any]) -> Record:
     """Return a record from (id, op, session, turn, speaker, state columns, content).
 
-    Content is text, tags, source, task, metadata, shown, packed.
+    Content is text, tags, source, task, metadata, shown, packed, and the digest by which its text is found.
 
     Tags and metadata may be JSON text or what it stands for, as the store's driver returns them.
     """
     identity, op, session, turn, speaker = values[:5]
     states = len(STATE_COLUMNS)
-    text, tags, source, task, metadata, shown, pack = values[5 + states :]
+    text, tags, source, task, metadata, shown, pack, digest = values[5 + states :]
     try:
         listed = () if tags == "[]" else tuple(json_value(tags))
         more = {} if metadata == "{}" else json_value(metadata)
@@ -109,7 +107,7 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
         if bytes in map(type, (identity, op, session, speaker, text, tags, source, task, metadata, shown)):
             raise ValueError("its text is not text")
         content = _content(unpacked(text, pack), listed, source, speaker, session, task, turn, more, shown)
-        return _record(namespace, identity, state_of(values[5 : 5 + states]), content, op, ())
+        return _record(namespace, identity, state_of(values[5 : 5 + states]), content, op, (), digest)
     except UNREADABLE as error:
         raise unreadable(f"The memory {identity} of {namespace}", error) from error
 
@@ -124,7 +122,7 @@ def glance_of(values: Sequence[Any]) -> Glance:
 
 def stored_text(values: Sequence[Any]) -> str:
     """Return the whole text of a row that :func:`record_of` takes."""
-    return unpacked(values[-7], values[-1])
+    return unpacked(values[-8], values[-2])
 
 
 def json_value(value: Any) -> Any:
@@ -259,21 +257,6 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, str):
         return str.__str__(value)
     return value
-
-
-def content_digest(text: str) -> int:
-    """Return 63 bits that are equal for texts of the same words."""
-    return _digest_of_words(same_words(text))
-
-
-def content_digests(text: str) -> set[int]:
-    """Return the digests by which a text is found: also those of earlier versions, which were of it as it was given."""
-    forms = () if text.isascii() else (text, unicodedata.normalize("NFD", text))
-    return {content_digest(text), *(_digest_of_words(" ".join(form.split()).casefold()) for form in forms)}
-
-
-def _digest_of_words(normal: str) -> int:
-    return int.from_bytes(blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
 def journal_form(change: Change, operation: str, vector: bytes | None = None) -> tuple[str | None, str | None]:

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from perdure.records.damage import JournalOrder, RepairSources
 from perdure.records.deadline import unlimited
+from perdure.records.digests import content_digests
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, searchable
@@ -31,7 +32,7 @@ from perdure.stores import reading
 from perdure.stores.packing import unpacked
 from perdure.stores.reading import Pairs, SqlDocuments
 from perdure.stores.repairing import put_operation, row_repairs
-from perdure.stores.rows import change_of, content_digests, entry_of, json_value, operation_of
+from perdure.stores.rows import change_of, entry_of, json_value, operation_of
 from perdure.stores.spaces import add_space, prepare_space
 from perdure.stores.statements import Session, filter_parts
 from perdure.stores.tokens import SqlTokens

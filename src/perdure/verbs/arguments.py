@@ -151,4 +151,4 @@ def not_found(memory: Any, identity: str, *, option: str = "include_archived=tru
     """
     if (hidden := memory.get(identity, include_archived=True)) is not None:
         return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy=f"Pass {option}.")
-    return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall, list or history returned.")
+    return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall or list returned.")

@@ -74,10 +74,12 @@ def resolve_namespace(namespace: str | None) -> str | None:
 
 def with_given(command: str) -> str:
     """Return a command to print, with the namespace, the store and the policy that the command at hand was given."""
-    words = command.split()
+    first, pipe, rest = command.partition(" | ")  # the options belong to our command, not to what reads its output
+    words = first.split()
     taken = {*words, *map(_UNUSED.get, words[1:2]), *(["-n"] if "--namespace" in words else [])}
     given = ((option, value) for option, value in GIVEN.get().items() if value is not None and option not in taken)
-    return " ".join([command, *(f"{option} {shlex.quote(terminal_line(value))}" for option, value in given)])
+    options = (f"{option} {shlex.quote(terminal_line(value))}" for option, value in given)
+    return " ".join([first, *options]) + pipe + rest
 
 
 def commands_with_given(text: str) -> str:

@@ -173,7 +173,7 @@ def _remarks(f: FactLine) -> Iterator[Text]:
     if f.state not in _BELIEVED_STATES:
         yield state(f.state)
     if f.confirmations > 1:
-        wording = "stated" if len(f.sources) >= f.confirmations else "stated or confirmed"
+        wording = "stated" if len(f.sources) >= f.confirmations else "stated, confirmed or used"
         yield f"{wording} {f.confirmations} times"
     if f.trust != "user":
         yield f"source: {f.trust}"

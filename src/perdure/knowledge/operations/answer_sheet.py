@@ -9,6 +9,7 @@ from typing import Final
 from perdure.knowledge.extraction.dates import MONTHS
 from perdure.knowledge.extraction.entity_names import Names, names_in, normal_name
 from perdure.knowledge.extraction.references import USER
+from perdure.knowledge.languages import WORDS
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.entity_summaries import SOURCE as SUMMARIZED
 from perdure.knowledge.operations.fact_recall import open_conflicts, outdated_messages
@@ -285,23 +286,37 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
     texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.shown]
     texts += [words for f in found.shown for _, words in found.quotable(f)]
-    sentences = [_nothing_sure(names.entity(e).name, e, found.facts) for e in _unanswered(found)]
+    sentences = [_nothing_sure(names.entity(e).name, e, found.facts) for e in _unanswered(found, names)]
     if not texts:
-        summary = " ".join(sentences) or "Nothing that is stored is about this question."
+        then = (
+            "answers this question for the time that is asked about" if found.looks_back else "is about this question"
+        )
+        summary = " ".join(sentences) or f"Nothing that is stored {then}."
         return (f"{summary} Do not guess.",)
     if words := missing_words(question, texts, found.shown, meaning_of):
         sentences.append(f"Nothing above holds the words: {', '.join(words)}.")
     return tuple(sentences)
 
 
-def _unanswered(found: _Found) -> list[str]:
+def _unanswered(found: _Found, names: Names) -> list[str]:
     """Return the named entities about whom no fact is sure to answer; who is only named is asked about as a whole."""
     question = found.question
     answering = [f for f in found.facts if found.held[f.id] >= ANSWERS or answers(f, question)]
     if not question.strict or any(names_one(f.value, question) for f in answering):
         return []
     known = answering if question.words else found.facts
-    return sorted(question.named - {f.subject for f in known})
+    subjects = {f.subject for f in known}
+    called = {normal_name(f.name) for f in known}
+    missing = question.named - subjects
+    return sorted(e for e in missing if not any(_calls(n, names.entity(e).name, question) for n in called))
+
+
+def _calls(whole: str, name: str, question: SheetQuestion) -> bool:
+    """Whether a name in the question is a part of another's whole one: it stands there, or only has a title more."""
+    part = normal_name(name)
+    if f" {part} " not in f" {whole} ":
+        return False
+    return whole in question.forms or {*whole.split()} <= {*part.split(), *WORDS["titles"]}
 
 
 def _nothing_sure(name: str, entity: str, facts: Sequence[FactLine]) -> str:

@@ -79,7 +79,7 @@ class FactLine(JsonRecord):
     state: str  # active, aging, superseded, invalidated or archived
     confidence: float  # now, 0 to 1
     base: float  # without the passage of time
-    confirmations: int  # how often it was said or confirmed
+    confirmations: int  # how often it was said, confirmed or reported as helpful
     learned: str  # how it was learned at first
     trust: str  # whose word it is
     valid_from: InstantText  # since when it is true, as far as is known

@@ -208,7 +208,7 @@ def _source_ids(fact: FactLine) -> list[str]:
 def _facts(facts: Sequence[FactLine]) -> list[str]:
     return [
         f"{f.shown_predicate}: {f.shown_value} ({_confidence_word(f.confidence)}"
-        f"{f', said {f.confirmations} times' if f.confirmations > 1 else ''})"
+        f"{f', said {len(f.sources)} times' if len(f.sources) > 1 else ''})"
         for f in facts
     ]
 

@@ -61,12 +61,22 @@ def explain_fact(
         checks=tuple(_check(d) for d in sorted(checks, key=lambda d: (int(d.data.get("at_ms", 0)), d.name))),
         next=(_PAST,)
         if is_past(fact, memory.state)
-        else tuple(forecast_fact(memory.state, policy, now, muted=fact.asked_not)),
+        else tuple(forecast_fact(memory.state, policy, now, _uses(memory.id, history), muted=fact.asked_not)),
     )
 
 
-def forecast_fact(state: State, policy: Policy, now: Instant, *, muted: bool = False) -> list[str]:
-    """Return what will happen to a fact if nobody says anything, and when."""
+def _uses(identity: str, history: Iterable[Entry]) -> int:
+    """Return how often use alone reinforced a fact: who says or confirms it restarts its clock of truth as well."""
+    uses = 0
+    for entry in history:
+        before, after = entry.before, entry.after
+        if entry.target == "memory" and entry.id == identity and before and after and "validated_ms" not in after:
+            uses += int(after.get("reinforcements", 0) > before.get("reinforcements", 0))
+    return uses
+
+
+def forecast_fact(state: State, policy: Policy, now: Instant, uses: int = 0, *, muted: bool = False) -> list[str]:
+    """Return what will happen to a fact if nobody says anything, and when; ``uses`` of its reinforcements were uses."""
     current = state_of(state, policy, now)
     if current in (FactState.SUPERSEDED, FactState.INVALIDATED):
         return [f"It is {current.value} for good; undo of the operation that did it takes that back."]
@@ -76,8 +86,8 @@ def forecast_fact(state: State, policy: Policy, now: Instant, *, muted: bool = F
         return [f"It does not age: facts about {state.sort} do not."]
     knowledge = policy.knowledge
     if state.reinforcements >= knowledge.aging_reinforcements:
-        often = f"{state.reinforcements} times, {knowledge.aging_reinforcements} are enough"
-        return [f"It does not age: it was said or confirmed {often}."]
+        how = reinforced_how(state.reinforcements, uses)
+        return [f"It does not age: it was {how} ({knowledge.aging_reinforcements} in all are enough)."]
     ages = validated_at(state) + int(knowledge.aging_days * DAY_MS)
     question = "nobody is asked about it, because a person said so" if muted else "a person is asked about it"
     if is_aging(state, policy, now):
@@ -88,6 +98,17 @@ def forecast_fact(state: State, policy: Policy, now: Instant, *, muted: bool = F
         return [*lines, f"It is never archived, because it is {'pinned' if state.pinned else 'in the vault'}."]
     archived_at = max(ages + int(knowledge.unanswered_days * DAY_MS), state.status_ms)
     return [*lines, f"Without an answer it is archived at {text_of(archived_at)}."]
+
+
+def reinforced_how(times: int, uses: int) -> str:
+    """Return how often a fact was said, confirmed or of use: "said once and used twice"."""
+    said = times - uses
+    words = [f"{'said' if said == 1 else 'said or confirmed'} {_often(said)}"] if said else []
+    return " and ".join([*words, *([f"used {_often(uses)}"] if uses else [])])
+
+
+def _often(times: int) -> str:
+    return {1: "once", 2: "twice"}.get(times, f"{times} times")
 
 
 def _sources(fact: Fact, sources: Mapping[str, Record]) -> Iterable[Said]:

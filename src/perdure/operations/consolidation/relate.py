@@ -45,7 +45,7 @@ def _place(ctx: Context, members: Mapping[str, str], namespace: str | None) -> s
                 )
             raise NotFound(
                 f"There is no memory {identity!r} in {place}.",
-                remedy="Use an id that recall, list or history returned.",
+                remedy="Use an id that recall or list returned.",
             )
     return place
 

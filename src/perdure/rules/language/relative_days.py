@@ -34,6 +34,7 @@ _RELATIVE: Final = lazy_pattern(
       | (?P<night>tonight|last\s+night) | this\s+(?P<now>morning|afternoon|evening)
       | (?P<count>{_N})\s+(?P<unit>day|week|month|year)s?\s+ago
       | (?<=\bin\ )(?P<ahead>{_N})\s+(?P<aheads>day|week|month|year)s?(?=[.,;!?]|$)
+      | (?<=\bsince\ )(?P<past>{"|".join(_WEEKDAYS)})(?!\s+(?:morning|afternoon|evening|night|is|was|will|has|works)\b)
       | (?P<step>last|next|this)\s+(?P<span>week(?:end)?|month|year|{"|".join(_WEEKDAYS)})
     )\b(?P<owns>['’]s)?""",  # noqa: RUF001  # the typographic apostrophe is meant
     re.IGNORECASE | re.VERBOSE,
@@ -107,6 +108,10 @@ def _resolve(groups: dict[str, str], said_on: date) -> tuple[str, str]:
         return _count_from(said_on, lower["count"], lower["unit"], -1)
     if "ahead" in lower:
         return _count_from(said_on, lower["ahead"], lower["aheads"], 1)
+    if lower.get("past") == _WEEKDAYS[said_on.weekday()]:
+        raise ValueError("it may be today or a week ago")
+    if "past" in lower:  # what has lasted since a weekday began on the last one
+        lower |= {"step": "last", "span": lower["past"]}
     return _step_from(said_on, {"last": -1, "next": 1, "this": 0}[lower["step"]], lower["span"])
 
 

@@ -13,12 +13,13 @@ from typing import Any, Final
 
 from psycopg import Cursor
 
+from perdure.records.digests import content_digest
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Row
 from perdure.stores.packing import pack_text, unpacked
 from perdure.stores.plans import stored_meanwhile
 from perdure.stores.postgres.session import PostgresSession
-from perdure.stores.rows import MEMORY_COLUMNS, content_digest, plain_value, require_row
+from perdure.stores.rows import MEMORY_COLUMNS, plain_value, require_row
 from perdure.stores.words import Stemmer
 
 SPAN: Final = 500

@@ -13,6 +13,7 @@ import psycopg
 from numpy.typing import NDArray
 
 from perdure.formulas.fusion import idf
+from perdure.records.digests import content_digest
 from perdure.records.errors import REPAIR, StoreDamaged
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
@@ -20,7 +21,6 @@ from perdure.records.store_rows import Neighbours
 from perdure.records.vector import Vector
 from perdure.stores.postgres.inserting import SPAN, term_of
 from perdure.stores.postgres.session import PostgresSession
-from perdure.stores.rows import content_digest
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search, searchable_texts
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import MOST_SPELLINGS, Stemmer, Term, worth_searching

@@ -24,7 +24,7 @@ from perdure.records.errors import (
 )
 from perdure.stores.sqlite.alone import AloneConnection, check_log
 from perdure.stores.sqlite.lines import add_functions
-from perdure.stores.sqlite.refusals import BUSY_MS, is_full, translate_errors
+from perdure.stores.sqlite.refusals import BUSY_MS, cannot_be_opened, is_full, translate_errors
 from perdure.stores.statements import fill_filters, migrations, registry
 
 APPLICATION_ID: Final = 0x50_45_52_44  # ``PERD``: how a Perdure file is told from other SQLite files
@@ -59,6 +59,8 @@ def open_file(path: str, *, create: bool = True) -> apsw.Connection:
     with translate_errors(path):
         try:
             return _ready(apsw.Connection(path), path)
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise cannot_be_opened(error, path) from error
         except (apsw.CantOpenError, apsw.ReadOnlyError):
             if os.access(Path(path).parent, os.W_OK) or not os.access(path, os.R_OK):
                 raise

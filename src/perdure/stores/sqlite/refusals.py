@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import struct
+from pathlib import Path
 from typing import Final
 
 import apsw
@@ -44,6 +47,34 @@ class translate_errors:  # noqa: N801  # a context manager, named as what it doe
             raise _own_error(error, self.path) from error
         if isinstance(error, UnicodeDecodeError):
             raise unreadable(f"A text in {self.path}", error) from error
+
+
+_GO_BACK: Final = "`perdure restore-backup FILE --force` puts a backup in its place, and keeps this file beside it."
+_HEADER: Final = struct.Struct(">16xH10xI")  # bytes of a page, and how many pages there are
+_LARGEST: Final = 65_536  # bytes of a page, written as 1
+
+
+def cannot_be_opened(error: apsw.Error, path: str) -> PerdureError:
+    """Return the error for a damaged file that SQLite does not open, so that nothing can check or repair its rows."""
+    if isinstance(error, apsw.NotADBError):
+        remedy = f"Choose another file; this one is unchanged. If it was a store, its beginning is damaged: {_GO_BACK}"
+        return NotAStore(f"{path} is not a SQLite file.", remedy=remedy)
+    length, found = _told_length(path), Path(path).stat().st_size
+    if found >= length:
+        return StoreDamaged(f"{path} is damaged so that it cannot be opened ({error}).", remedy=_GO_BACK)
+    refilled = f"`truncate -s {length} {shlex.quote(path)}` and then `perdure repair --apply` bring what the rest holds"
+    return StoreDamaged(
+        f"{path} has lost its end: {found} of {length} bytes are there.",
+        remedy=f"{_GO_BACK} Without a backup, {refilled} (copy the file away first).",
+    )
+
+
+def _told_length(path: str) -> int:
+    """Return how many bytes a file has by its own header."""
+    with Path(path).open("rb") as file:
+        found = _HEADER.unpack(file.read(_HEADER.size).ljust(_HEADER.size, b"\0"))
+    size, pages = map(int, found)
+    return (_LARGEST if size == 1 else size) * pages
 
 
 MORE_ROOM: Final = "Free some space or raise the quota, then try again."

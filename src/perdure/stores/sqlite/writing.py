@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import apsw
 
+from perdure.records.digests import content_digest
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.records.store_rows import Lease
@@ -27,7 +28,6 @@ from perdure.stores.rows import (
     MEMORY_COLUMNS,
     SEARCHED,
     column_value,
-    content_digest,
     lease_lost,
     plain_value,
     require_row,

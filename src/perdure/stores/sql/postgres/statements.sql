@@ -249,7 +249,8 @@ FROM namespace AS n WHERE n.namespace = :namespace;
 
 -- name: records
 -- kind: routed
-SELECT m.id, m.op, m.session, m.turn, m.speaker, {state}, c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
+SELECT m.id, m.op, m.session, m.turn, m.speaker, {state},
+  c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed, c.digest
 FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
 
@@ -558,11 +559,6 @@ SELECT version FROM namespace WHERE namespace = :namespace FOR UPDATE;
 -- name: operations_about
 -- kind: routed
 SELECT DISTINCT operation FROM journal WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
-
--- name: digests_of
--- kind: routed
-SELECT m.id, c.digest FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
-WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
 
 -- name: tags_without_content
 -- kind: fan-out

@@ -172,7 +172,8 @@ INSERT INTO journal (namespace, operation, position, target, id, data) VALUES (?
 
 -- name: records
 -- kind: routed
-SELECT m.id, m.op, m.session, m.turn, m.speaker, {state}, c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
+SELECT m.id, m.op, m.session, m.turn, m.speaker, {state},
+  c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed, c.digest
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
   CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
 
@@ -458,11 +459,6 @@ ORDER BY j.operation, j.position;
 -- kind: routed
 SELECT DISTINCT o.id FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND j.id IN (SELECT packed_id(value) FROM json_each(:ids));
-
--- name: digests_of
--- kind: routed
-SELECT m.id, c.digest FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
-  CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
 
 -- name: schema
 -- kind: admin
