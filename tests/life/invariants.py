@@ -234,7 +234,7 @@ def state_of_everything(memory: Memory, questions: Sequence[str] = ()) -> dict[s
 
 
 def without(state: Mapping[str, Any], erased: Collection[str]) -> dict[str, object]:
-    """Return a state as it would be if some memories had never been; without them words are rarer, so answers differ."""
+    """Return a state as it would be if some memories had never been; words are rarer then, so answers differ."""
     rows: dict[str, object] = {
         name: sorted(row for row in state[name] if row[0] not in erased) for name in ("facts", "questions")
     }
