@@ -37,6 +37,10 @@ PAGES: Final = (60, 1000)
 """Operations that are read at once: a day seldom has more than the first number."""
 
 
+FILLING: Final = frozenset({"about", "down", "have", "i", "in", "is", "it", "let", "me", "next", "now"}) | frozenset(
+    {"of", "on", "that", "the", "to", "will", "you"}
+)
+"""Words of replies that say nothing by themselves: "I have written that down" repeats what was written."""
 SHOWN: Final = 20
 """Memories that ``stats`` names of each sort."""
 
@@ -434,9 +438,9 @@ def _policy_of(life: Life) -> Iterator[dict[str, Any] | None]:
 
 
 def _only_repeats(text: str, other: str) -> bool:
-    """Whether a text has no word that another lacks."""
+    """Whether a text says something, and has no word that another lacks, but for those of any sentence."""
     one, all_of_it = (set(re.findall(r"\w+", t.casefold())) for t in (text, other))
-    return one <= all_of_it
+    return one - FILLING != set() and one - FILLING <= all_of_it
 
 
 def _archived_by(memory: MemoryItem, until: datetime) -> bool:
