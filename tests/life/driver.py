@@ -316,8 +316,9 @@ class Player:
         page = self.memory.list(limit=1000, kinds=["episode"], session=session, inside=session, include_archived=True)
         stored = {m.id: m.content for m in page if m.id not in self.told.taken_in}
         known = {*self.told.taken_in.values(), *self.told.erased.values()}
+        texts = known.union(self.told.texts.values())
         left = [text for text in (Counter(said) - Counter(stored.values())).elements() if text not in known]
-        new = [text for text in left if not any(_only_repeats(text, other) for other in {*known, *said} - {text})]
+        new = [text for text in left if not any(_only_repeats(text, other) for other in {*texts, *said} - {text})]
         self.told.taken_in |= stored
         counted = len(stored) == done.added and done.added + done.skipped + done.echoes == len(said)
         fault = "" if counted and not new and len(left) <= done.echoes else f"{done} of {said}: {left} are left out"
