@@ -1,9 +1,11 @@
-"""All benchmarks, one table: start, engine (10 k and 100 k rows; 1 M with --full), server, service, page, LoCoMo, BEAM.
+"""All benchmarks, one table: speed of engine, server, service and page, LoCoMo, BEAM, what is merged and shortened.
+
+The engine has 10,000 and 100,000 rows, with --full a million, too.
 
 Usage: python benchmarks/run.py [--full] [--quick] [--write] [--only SCRIPT]
 
 --write puts the table into docs/benchmarks.md, between the two marks there; the rest of the file is left as it is.
-It ends with status 1 where a target is missed.
+It ends with status 1 where a target is missed, or a script ends with an error.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ def measured(script: str, *arguments: str) -> list[Row]:
     """Run one script in a process of its own and return its rows."""
     say(f"--- {script} {' '.join(arguments)}")
     command = [sys.executable, str(HERE / script), "--json", *arguments]
-    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if run.returncode:
+        return [Row(f"{' '.join([script, *arguments])} ends with an error", run.returncode, "", 0)]
     text = run.stdout.strip().rpartition("\n")[2]
     if not text.startswith("["):
         say(text)
@@ -72,6 +76,9 @@ def planned(*, full: bool, quick: bool) -> list[tuple[str, str, list[str]]]:
         ("", "digests.py", []),
         ("", "linearity.py", []),
         ("", "beam.py", [] if quick else ["--all"]),
+        *[("merged: ", "paraphrases.py", half) for half in ([], ["--locked"])],
+        *[("", "extraction.py", ["--draw", draw]) for draw in ("third", "last")],
+        ("", "summaries.py", []),
     ]
 
 

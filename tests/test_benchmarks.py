@@ -20,8 +20,9 @@ finished([Row("plain", 7, "ms"), Row(*{row})], as_json="--json" in sys.argv)
 OF_ALL = """
 import sys
 import run
-script = sys.argv.pop(1)
-run.planned = lambda **_: [("part: ", script, [])]
+scripts = sys.argv[1:]
+del sys.argv[1:]
+run.planned = lambda **_: [("part: ", script, []) for script in scripts]
 run.main()
 """
 PAGES = """
@@ -98,10 +99,21 @@ def test_a_missed_target_is_named_and_is_the_exit_status_of_a_script_and_of_make
     assert f"| part: {row[0]} |" in together.stdout
 
 
-def test_make_bench_runs_those_of_the_service_and_of_the_page():
+def test_a_script_that_ends_with_an_error_is_missed_and_the_others_are_run(tmp_path):
+    broken, whole = tmp_path / "broken.py", tmp_path / "whole.py"
+    broken.write_text("import sys; sys.exit('2 texts have no label')")
+    whole.write_text(SCRIPT.format(row=ROWS["met"][0]))
+    done = child("-c", OF_ALL, broken, whole)
+    assert (done.returncode, done.stdout.count("**no**")) == (1, 1)
+    assert "2 texts have no label" in done.stderr
+    assert done.stderr.endswith(f"MISSED 1 of 2 targets: part: {broken} ends with an error\n")
+
+
+def test_make_bench_runs_those_of_the_service_of_the_page_and_of_what_is_merged_extracted_and_shortened():
     shown = child("-c", "import run; print(*{script for _, script, _ in run.planned(full=False, quick=False)})")
     scripts = set(shown.stdout.split())
     assert {"http_service.py", "page.py", "server.py"} <= scripts
+    assert {"paraphrases.py", "extraction.py", "summaries.py"} <= scripts
     assert {script for script in scripts if not (BENCHMARKS / script).is_file()} == set()
     assert "benchmarks/run.py" in (BENCHMARKS.parent / "Makefile").read_text("utf-8")
 

@@ -49,6 +49,9 @@ CHECKED: Final = (
     "a person lets go what waits",
     "what was archived long ago is erased",
     "an answer with what a later statement makes untrue",
+    "a conversation is taken in",
+    "what is related is named",
+    "an answer of the middle is compared",
     *(f"perdure alerts ends with {code.value}" for code in (Exit.OK, Exit.ALERT)),
     *(f"{key} of rlm-config.json" for key in RLM_KEYS),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -26,7 +27,7 @@ from perdure.interfaces.cli.call import Exit
 from perdure.records.errors import PerdureError
 from perdure.records.memory import Form, Kind, MemoryItem, Status
 from perdure.records.plan import Target
-from perdure.records.report import Operation
+from perdure.records.report import Ingested, Operation
 
 START: Final = datetime(2026, 1, 5, tzinfo=UTC)
 """A Monday."""
@@ -36,6 +37,10 @@ PAGES: Final = (60, 1000)
 """Operations that are read at once: a day seldom has more than the first number."""
 
 
+FILLING: Final = frozenset({"about", "down", "have", "i", "in", "is", "it", "let", "me", "next", "now"}) | frozenset(
+    {"of", "on", "that", "the", "to", "will", "you"}
+)
+"""Words of replies that say nothing by themselves: "I have written that down" repeats what was written."""
 SHOWN: Final = 20
 """Memories that ``stats`` names of each sort."""
 
@@ -67,6 +72,8 @@ class Told:
 
     Attributes:
         texts: Memory -> its words as they were handed over.
+        taken_in: Memory -> its words, of what an ingest or an extraction stored.
+        facts: Facts that were handed over and stored.
         ids: Label -> memory.
         operations: Every operation, oldest first.
         undone: Those that the life itself has taken back, and those that took them back -> the other one of the two.
@@ -83,6 +90,8 @@ class Told:
     """
 
     texts: dict[str, str] = field(default_factory=dict)
+    taken_in: dict[str, str] = field(default_factory=dict)
+    facts: set[str] = field(default_factory=set)
     ids: dict[str, str] = field(default_factory=dict)
     operations: list[str] = field(default_factory=list)
     undone: dict[str, str] = field(default_factory=dict)
@@ -172,7 +181,7 @@ class Player:
         if due or gone:
             wrong = (gone.keys() - rests) ^ (due - rests)
             self.told.looks.append(("what was archived long ago is erased", f"{sorted(wrong)}" if wrong else ""))
-        self.told.erased |= {i: self.told.texts.pop(i, m.content) for i, m in gone.items()}
+        self.told.erased |= {i: self._forget(i) or m.content for i, m in gone.items()}
         self._busy |= bool(gone)
         report = self.memory.upkeep_state().get("report", {})
         if report and self.life.rlm:
@@ -267,6 +276,11 @@ class Player:
         named = {**self.told.ids, **{VALUE + f.value: f.id for f in facts}}
         return named.get(label, "00000000-0000-7000-8000-000000000000")
 
+    def _forget(self, identity: str) -> str:
+        """Expect a memory no longer, and return its words as far as they are known."""
+        self.told.facts.discard(identity)
+        return self.told.texts.pop(identity, "") or self.told.taken_in.pop(identity, "")
+
     def _keep(self, label: str, identity: str, text: str) -> None:
         self.told.ids[label] = identity
         self.told.texts.setdefault(identity, text)
@@ -279,6 +293,9 @@ class Player:
             more["replaces"] = [self.told.ids[label] for label in more["replaces"] if label in self.told.ids]
         done = self.memory.remember(**more)
         self._keep(step.label, done.id, more["content"])
+        self.told.facts |= {*done.facts.created}
+        hidden = [m.id for m in done.related if self.memory.get(m.id) is None]
+        self.told.looks.append(("what is related is named", f"{hidden} are hidden" if hidden else ""))
 
     def _update(self, step: Step) -> None:
         done = self.memory.update(self._id(step), step.arguments["content"])
@@ -291,7 +308,21 @@ class Player:
             for i, (role, text) in enumerate(told["messages"])
             if said_at + timedelta(seconds=20 * i) <= self.clock.now + timedelta(seconds=300)
         ]
-        self.memory.ingest(messages, session=told["session"], scope=told.get("scope", "long_term"))
+        done = self.memory.ingest(messages, session=told["session"], scope=told.get("scope", "long_term"))
+        self._take_in(done, [str(m["content"]) for m in messages], told["session"])
+
+    def _take_in(self, done: Ingested, said: Sequence[str], session: str) -> None:
+        """Write down which memories the messages became; each is stored, was known, or only repeats another."""
+        page = self.memory.list(limit=1000, kinds=["episode"], session=session, inside=session, include_archived=True)
+        stored = {m.id: m.content for m in page if m.id not in self.told.taken_in}
+        known = {*self.told.taken_in.values(), *self.told.erased.values()}
+        texts = known.union(self.told.texts.values())
+        left = [text for text in (Counter(said) - Counter(stored.values())).elements() if text not in known]
+        new = [text for text in left if not any(_only_repeats(text, other) for other in {*texts, *said} - {text})]
+        self.told.taken_in |= stored
+        counted = len(stored) == done.added and done.added + done.skipped + done.echoes == len(said)
+        fault = "" if counted and not new and len(left) <= done.echoes else f"{done} of {said}: {left} are left out"
+        self.told.looks.append(("a conversation is taken in", fault))
 
     def _recall(self, step: Step) -> None:
         asked = {k: v for k, v in step.arguments.items() if k != "use"}
@@ -323,7 +354,7 @@ class Player:
         done = self.memory.undo("last")
         for change in (c for plan in done.plans for c in plan.changes):
             if change.target is Target.MEMORY and change.after is None:
-                self.told.texts.pop(change.id, None)
+                self._forget(change.id)
 
     def _reinforce(self, step: Step) -> None:
         """Reinforce, and look whether what decay has taken comes back by it."""
@@ -340,6 +371,7 @@ class Player:
         self.told.extracted.append(step.arguments["text"])
         found = self.memory.extract(**step.arguments).extractions
         self.told.looks += [(f"extracted as {e.pattern_matched}", "") for e in found if e.stored]
+        self.told.taken_in |= {e.memory_id: e.content for e in found if e.memory_id is not None}
 
     def _same(self) -> None:
         """Say of two predicates that are asked about that they are one."""
@@ -404,6 +436,12 @@ def _policy_of(life: Life) -> Iterator[dict[str, Any] | None]:
         files["PERDURE_POLICY"].write_text(f"preset = {json.dumps(life.policy['preset'])}\n{own}", "utf-8")
         with mock.patch.dict(os.environ, {name: str(file) for name, file in files.items()}):
             yield None
+
+
+def _only_repeats(text: str, other: str) -> bool:
+    """Whether a text says something, and has no word that another lacks, but for those of any sentence."""
+    one, all_of_it = (set(re.findall(r"\w+", t.casefold())) for t in (text, other))
+    return one - FILLING != set() and one - FILLING <= all_of_it
 
 
 def _archived_by(memory: MemoryItem, until: datetime) -> bool:

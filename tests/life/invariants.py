@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from life.driver import MAINTENANCE, Told, everything
 from perdure.memory import Memory
-from perdure.records.errors import NotFound, PerdureError
+from perdure.records.errors import InvalidInput, NotFound, PerdureError
 from perdure.records.instant import from_instant
 from perdure.records.memory import Form, MemoryItem, State, Status
 from perdure.records.policy import GatePolicy
@@ -24,12 +25,14 @@ WAITING: Final = frozenset({"held_days", "overdue_hours"})
 """Alerts of which one must tell of it then."""
 MOVES: Final = re.compile(r"^(hot|warm|cold|vault|full|summary|keywords|archived)( to |:)")
 DIGEST_LINE: Final = re.compile(r"- .*\[(\w+)\]$")
+BELIEVED: Final = ("active", "aging")
 GONE: Final = (Status.SUPERSEDED, Status.INVALIDATED, Status.CONSOLIDATED)
 
 
 def nothing_is_lost(memory: Memory, told: Told) -> Iterator[str]:
     """Every acknowledged memory is there, with all its words, whatever form it shows."""
-    for identity, text in told.texts.items():
+    yield from (f"fact {i} is gone" for i in told.facts if memory.get(i, include_archived=True) is None)
+    for identity, text in {**told.taken_in, **told.texts}.items():
         found = memory.get(identity, include_archived=True)
         if found is None:
             yield f"{identity} is gone: {text[:60]}"
@@ -79,22 +82,59 @@ def hidden_stays_hidden(
 ) -> Iterator[str]:
     """What is archived or no longer holds is in no answer, no list, no MEMORY.md and no start of a session."""
     hidden = {m.id: m for m in items if m.status is not Status.ACTIVE}
-    for query in questions:
-        for hit in memory.recall(query, limit=20, touch=False).hits:
-            if hit.memory.id in hidden:
-                yield f"{hit.memory.status} {hit.memory.id} answers {query!r}"
+    active = [m for m in items if m.status is Status.ACTIVE]
+    yield from hidden_answers_nothing(memory, hidden, questions, names_in(memory), active)
     yield from (f"{m.status} {m.id} is listed" for m in memory.list(limit=1000) if m.id in hidden)
     digest = memory.digest_details()
     yield from (f"{hidden[i].status} {i} is in the digest" for i in digest.ids if i in hidden)
     yield from (f"{i} is hidden and can be had" for i in list(hidden)[:50] if memory.get(i) is not None)
     # What MEMORY.md shows of a memory in a shorter form are its whole sentences, each with a full stop.
-    active = [m for m in items if m.status is Status.ACTIVE]
     said = {text for m in active for text in (m.content, f"{m.content}.", told.texts.get(m.id, ""))}
     said |= {f"{f.name}: {f.predicate.replace('_', ' ')}: {f.value}" for f in memory.facts(limit=1000)}
     for text, where in ((digest.text, "MEMORY.md"), (opening, "the start of a session")):
         for item in hidden.values():
             if len(item.content) > 25 and item.content in text and not any(item.content in s for s in said):
                 yield f"{where} shows what is {item.status}: {item.content[:80]}"
+
+
+def names_in(memory: Memory) -> list[str]:
+    """Return the entities of a store, and what they were said to have, be or do, which has a timeline by its name."""
+    said = dict.fromkeys(f.value for f in memory.facts(limit=1000, past=True))
+    return [*(e.id for e in memory.entities(limit=1000)), *said]
+
+
+def hidden_answers_nothing(
+    memory: Memory,
+    hidden: Mapping[str, MemoryItem],
+    questions: Sequence[str],
+    names: Sequence[str],
+    near: Sequence[MemoryItem],
+) -> Iterator[str]:
+    """What is hidden is in no answer and on no sheet, is no fact and no neighbour; of the past it is said to be over.
+
+    A fact that faded because nobody confirmed it is on a sheet, with the day on which somebody last did.
+    ``names`` are those whose timelines are read, and ``near`` the memories whose neighbours are looked at.
+    """
+    shown: dict[str, list[str]] = {"is a fact": [f.id for f in memory.facts(limit=1000)]}
+    past: dict[str, list[tuple[str, str]]] = {}
+    for query in questions:
+        shown[f"answers {query!r}"] = [h.memory.id for h in memory.recall(query, limit=20, touch=False).hits]
+        sheet = memory.answer_sheet(query)
+        sides = (side for group in sheet.contested for side in group)
+        shown[f"is on the sheet of {query!r}"] = [s.id for s in (*sheet.known, *sides, *sheet.memories)]
+        shown[f"is on the sheet of {query!r}"] += [s.id for s in sheet.aging if not s.unconfirmed_since]
+        past[f"the sheet of {query!r}"] = [(s.id, s.state) for s in (*sheet.aging, *sheet.outdated)]
+    for name in names:
+        with suppress(NotFound, InvalidInput):  # nothing in view names it, or it is the name of several
+            timeline = memory.timeline(name)
+            shown[f"names {name}"] = [m.id for m in timeline.memories]
+            past[f"the timeline of {name}"] = [(f.id, f.state) for f in timeline.facts]
+    for item in near:
+        shown[f"is a neighbour of {item.id}"] = [i for edge in memory.edges(item.id) for i in edge.members]
+    for what, ids in shown.items():
+        yield from (f"{hidden[i].status} {i} {what}" for i in ids if i in hidden)
+    for where, facts in past.items():
+        yield from (f"{hidden[i].status} {i} is {s} in {where}" for i, s in facts if i in hidden and s in BELIEVED)
 
 
 def digest_fits(memory: Memory) -> Iterator[str]:
@@ -173,8 +213,8 @@ def is_shown(row: Mapping[str, Any] | None) -> bool:
     return row is not None and row.get("status") == Status.ACTIVE
 
 
-def state_of_everything(memory: Memory) -> dict[str, object]:
-    """Return what can be seen of a store, without what use alone has changed."""
+def state_of_everything(memory: Memory, questions: Sequence[str] = ()) -> dict[str, object]:
+    """Return what can be seen of a store and how it answers questions, without what use alone has changed."""
     items = everything(memory)
     judged = items if memory.policy.knowledge.supersession == "local" else ()
     return {
@@ -182,6 +222,11 @@ def state_of_everything(memory: Memory) -> dict[str, object]:
         "memories": {
             m.id: (m.content, m.tags, m.status, m.tier, m.form, m.scope, m.pinned, m.session, m.task) for m in items
         },
+        "confidence": {m.id: m.state.confidence for m in items},
+        "moved by use": {
+            m.id: (m.state.access_count, m.state.importance, m.state.strength, m.state.level) for m in items
+        },
+        "answers": {q: [h.memory.id for h in memory.recall(q, touch=False).hits] for q in questions},
         "facts": sorted((f.id, f.value, f.state, f.contested) for f in memory.facts(limit=1000, past=True)),
         "entities": sorted((e.name, tuple(e.aliases)) for e in memory.entities(limit=1000)),
         "questions": sorted((q.id, q.question, q.why) for q in memory.review(limit=1000)),
@@ -189,9 +234,14 @@ def state_of_everything(memory: Memory) -> dict[str, object]:
 
 
 def without(state: Mapping[str, Any], erased: Collection[str]) -> dict[str, object]:
-    """Return a state as it would be if some memories had never been."""
-    rows = {name: sorted(row for row in state[name] if row[0] not in erased) for name in ("facts", "questions")}
-    return {**state, **rows, "memories": {i: m for i, m in state["memories"].items() if i not in erased}}
+    """Return a state as it would be if some memories had never been; words are rarer then, so answers differ."""
+    rows: dict[str, object] = {
+        name: sorted(row for row in state[name] if row[0] not in erased) for name in ("facts", "questions")
+    }
+    for name in ("memories", "confidence", "moved by use"):
+        rows[name] = {i: row for i, row in state[name].items() if i not in erased}
+    rows["answers"] = {} if erased else state["answers"]
+    return {**state, **rows}
 
 
 def erased_is_gone(memory: Memory, told: Told, items: Sequence[MemoryItem], opening: str) -> Iterator[str]:
@@ -221,6 +271,22 @@ def undo_everything(memory: Memory, told: Told, operations: Sequence[str]) -> It
             nothing_left = told.erased and "for good" in error.message
             if "already undone" not in error.message and not nothing_left:
                 yield f"{identity} cannot be undone: {error.message}"
+
+
+def unused(states: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return states without the numbers and answers that use has moved meanwhile: an access is not taken back."""
+    rows = [state["moved by use"] for state in states]
+    same = {i for i in rows[0] if all(i in others and others[i][0] == rows[0][i][0] for others in rows)}
+    used = set().union(*rows) - same
+    moved = {q for state in states for q, ids in state["answers"].items() if not used.isdisjoint(ids)}
+    return [
+        {
+            **state,
+            "moved by use": {i: row for i, row in state["moved by use"].items() if i in same},
+            "answers": {q: ids for q, ids in state["answers"].items() if q not in moved},
+        }
+        for state in states
+    ]
 
 
 def differences(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:

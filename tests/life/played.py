@@ -14,6 +14,7 @@ from life.coverage import reached
 from life.driver import Player, begin
 from life.lives import life_of
 from life.work import Work
+from perdure.records.memory import Status
 
 CORE: Final[Mapping[str, tuple[int, int, float]]] = {
     "coder": (1, budget(48, 72), 24.0),
@@ -27,7 +28,9 @@ CORE: Final[Mapping[str, tuple[int, int, float]]] = {
 """Kind of user -> seed, days, and hours between sweeps of the life that is played."""
 
 READ: Final = budget(10, 5)
-"""MEMORY.md is read on every such day."""
+"""MEMORY.md is read on every such day, some questions are asked, and it is looked whether anything waits in silence."""
+SOME: Final = 2
+"""Questions that are asked then, names whose past and memories whose neighbours are looked at."""
 HEARD: Final = 15
 """What is about to be archived is looked at on every such day."""
 MIDDLE: Final = 0.6
@@ -55,12 +58,15 @@ def played(kind: str) -> Played:
 def live(player: Player, work: Work | None = None) -> Played:
     """Play a life to its end, check it, and take it back; ``work`` counts what its calls are."""
     life, memory, clock = player.life, player.memory, player.clock
-    nothing, counted, untrue = invariants.state_of_everything(memory), work or Work(), list[str]()
+    nothing, counted = invariants.state_of_everything(memory), work or Work()
+    met: dict[str, list[str]] = {}
 
     def look(day: int) -> None:
         counted.weigh(player, day)
         if day % READ == 0:
-            untrue.extend(invariants.digest_is_true(memory))
+            with counted.pause():
+                for name, faults in met_by(player, day).items():
+                    met.setdefault(name, []).extend(f"day {day}: {fault}" for fault in faults)
         if day % HEARD == 0:
             player.listen()
 
@@ -68,21 +74,27 @@ def live(player: Player, work: Work | None = None) -> Played:
         player.play(int(life.length * MIDDLE), evening=look)
     memory.sweep()
     player.note()
-    then, before, first = clock.now, invariants.state_of_everything(memory), len(player.told.operations)
+    then, first = clock.now, len(player.told.operations)
+    before = invariants.state_of_everything(memory, life.questions)
     with counted.of(player):
         told = player.play(evening=look)
     memory.sweep()
     faults, rows = checked(player)
-    faults["the digest is true"] = untrue
+    for name, found in met.items():
+        faults.setdefault(name, []).extend(found)
     if work is not None:
         faults["it grows with the store alone"] = [*work.grows_with_the_store_alone(life.length)]
     player.note()
     faults["undone to the middle"] = [*invariants.undo_everything(memory, told, told.operations[first:])]
     clock.now = then
-    before, after = (
-        invariants.without(state, told.erased.keys()) for state in (before, invariants.state_of_everything(memory))
+    before, after = invariants.unused(
+        [
+            invariants.without(state, told.erased.keys())
+            for state in (before, invariants.state_of_everything(memory, life.questions))
+        ]
     )
     faults["as in the middle"] = invariants.differences(before, after)
+    rows["an answer of the middle is compared"] += sum(map(bool, before["answers"].values()))
     faults["undone"] = [*invariants.undo_everything(memory, told, told.operations[:first])]
     faults["as at the beginning"] = [
         *invariants.differences(nothing, invariants.state_of_everything(memory)),
@@ -91,6 +103,22 @@ def live(player: Player, work: Work | None = None) -> Played:
     ]
     memory.close()
     return Played(faults, rows)
+
+
+def met_by(player: Player, day: int) -> dict[str, list[str]]:
+    """Return the faults of what somebody meets who looks in the middle of a life, at some questions and names."""
+    memory, questions = player.memory, player.life.questions
+    items = invariants.everything(memory, player.told.sessions)
+    hidden = {m.id: m for m in items if m.status is not Status.ACTIVE}
+    near = [m for m in items if m.id not in hidden][:SOME]
+    names = invariants.names_in(memory)
+    some, few = ([*known[day % len(known) :], *known][:SOME] if known else [] for known in (questions, names))
+    return {
+        "the digest is true": [*invariants.digest_is_true(memory)],
+        "the digest fits": [*invariants.digest_fits(memory)],
+        "what is hidden stays hidden": [*invariants.hidden_answers_nothing(memory, hidden, some, few, near)],
+        "nothing waits in silence": [*invariants.nothing_waits_in_silence(memory, items, player.clock.now)],
+    }
 
 
 def checked(player: Player) -> tuple[dict[str, list[str]], Counter[str]]:

@@ -6,20 +6,25 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from conftest import Clock, budget, logical, opened, seeds
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
+from perdure.records.memory import Shelf
+from perdure.verbs.reviewing import Answer
 
 POLICY = {
     "preset": "knowledge",
     "consolidate": {"require_dry_run": False},
     "gates": {"loss_free_count": 1000, "canaries": 0},
+    "journal": {"horizon_days": 0},
 }
-SEEDS = budget((26, 131, 152), range(200))
-"""The first three once got stuck or ended otherwise."""
+"""Nothing is too old to be taken back."""
+ONCE = (26, 131, 152, 5, 15, 66, 96)
+"""Seeds that once got stuck or ended otherwise: they draw from the acts that there were then."""
+SEEDS = budget((26, 131, 152, 1, 2), range(200))
 QUESTIONS = [
     *("Where is the zebra server?", "Gai Media deliveries", "What does Anna prefer?", "port in Rome", "budget"),
     *("who lives in Oslo", "the queue"),
@@ -68,6 +73,10 @@ class Turn:
     def number(self, low, high):
         return self.chance.randint(low, high)
 
+    def claim(self):
+        subject, value = self.one("Anna", "Bert", "Gai Media"), self.one("Rome", "Oslo", "Lyon")
+        return {"subject": subject, "predicate": self.one("home", "office"), "value": value}
+
     def session(self):
         return f"s{self.number(0, 3)}"
 
@@ -95,7 +104,20 @@ def extract(t):
     t.memory.extract(text, namespace="default")
 
 
-ACTS = {
+def unname(t):
+    entity = t.memory.entity(t.entity())
+    t.memory.alias(entity.id, t.one(*entity.aliases), remove=True)
+
+
+def answer(t):
+    """Answer the question that comes first, in one of all ways; those that do not fit it are refused."""
+    verdict = t.one(*get_args(Answer))
+    asked = t.memory.review()
+    if asked:
+        t.memory.answer(asked[0].id, verdict, t.one("Sunday", "Paris") if verdict == "correct" else None)
+
+
+FIRST = {
     "remember": remember,
     "ingest": ingest,
     "sweep": lambda t: t.memory.sweep(),
@@ -131,18 +153,34 @@ ACTS = {
     "recall": lambda t: t.memory.recall(t.one(*QUESTIONS)),
     "wait": lambda t: t.clock.passes(days=t.one(0.01, 1, 10, 100)),
 }
-NAMES = [name for name in ACTS for _ in range({"remember": 2, "ingest": 3, "wait": 2}.get(name, 1))]
+ACTS = {
+    **FIRST,
+    "update": lambda t: t.memory.update(t.id, f"{said(t.chance)} {t.number(0, 30)}", [t.claim()][: t.number(0, 1)]),
+    "replace": lambda t: t.memory.remember(f"{said(t.chance)} {t.number(0, 30)}", replaces=[t.id]),
+    "hand over": lambda t: t.memory.remember(f"{said(t.chance)} {t.number(0, 30)}", facts=[t.claim()]),
+    "strengthen": lambda t: t.memory.strengthen([t.id], t.one(0.1, 0.5)),
+    "forget": lambda t: t.memory.forget(t.id, "r"),
+    "answer": answer,
+    "unname": unname,
+    "undo": lambda t: t.memory.undo("last"),
+    "upkeep": lambda t: t.memory.upkeep("worker", eager=t.number(0, 1) == 1),
+}
+
+
+def names(acts):
+    """How often each act is drawn."""
+    return [name for name in acts for _ in range({"remember": 2, "ingest": 3, "wait": 2, "answer": 3}.get(name, 1))]
 
 
 def ids(memory):
     return [m.id for m in memory.list(limit=60, include_archived=True)] or ["x"]
 
 
-def act(memory, chance, clock, number):
+def act(memory, chance, clock, number, acts):
     """Do some of the acts and return their names; what is refused leaves the store as it is."""
-    done = []
+    done, drawn = [], names(acts)
     for _ in range(number):
-        name, one = chance.choice(NAMES), ids(memory)
+        name, one = chance.choice(drawn), ids(memory)
         about = chance.choice(one)
         facts = [f.id for f in memory.facts(limit=50)]
         turn = Turn(memory, chance, clock, about, chance.choice(facts) if facts else about)
@@ -168,39 +206,59 @@ def answers(memory):
     }
 
 
+def lasting(rows, done):
+    """What a store means without what is not taken back: an access is no operation."""
+    return rows | ({"access": []} if "recall" in done else {})
+
+
+def without_schedule(rows):
+    """What a store means, but for when upkeep last ran each of its tasks."""
+    return rows | {"document": [row for row in rows["document"] if row[1] != Shelf.UPKEEP]}
+
+
 @pytest.mark.behaviour("LD4", "LV8")
 @seeds(SEEDS)
 def test_whatever_was_called_is_taken_back_exactly(store, elsewhere, seed):
+    """When upkeep last ran is a note for itself: history without notes leaves it, and it can be taken back by its id.
+
+    Else a worker would at once repeat the sweep that somebody has just taken back.
+    """
     chance, clock, path = Random(seed), Clock(), elsewhere()  # noqa: S311  # repeatable on purpose
+    acts = FIRST if seed in ONCE else ACTS
     with opened(path, POLICY, clock, embed) as memory:
-        act(memory, chance, clock, chance.randint(0, 12))
+        act(memory, chance, clock, chance.randint(0, 12), acts)
         memory.sweep()  # counts the accesses so far
-        earlier = {o.id for o in memory.history(limit=1000)}
-        rows, answered, then = logical(path), answers(memory), clock.now
-        done = act(memory, chance, clock, chance.randint(5, 30))
-        for operation in memory.history(limit=1000):
-            if operation.id not in earlier:
+        earlier = {o.id for o in memory.history(limit=1000, notes=True)}
+        before, answered, then = logical(path), answers(memory), clock.now
+        done = act(memory, chance, clock, chance.randint(5, 30), acts)
+        later = [o for o in memory.history(limit=1000, notes=True) if o.id not in earlier]
+        for operation in later:
+            if operation.operation != "upkeep":
                 memory.undo(operation.id)
         clock.now = then
-        if "recall" in done:  # an access is no operation: it stays
-            assert logical(path) | {"access": []} == rows | {"access": []}
-        else:
-            assert logical(path) == rows
+        after, before = (lasting(rows, done) for rows in (logical(path), before))
+        assert without_schedule(after) == without_schedule(before)
+        if "recall" not in done:
             assert answers(memory) == answered
+        for operation in later:
+            if operation.operation == "upkeep":
+                memory.undo(operation.id)
+        assert lasting(logical(path), done) == before
         assert memory.check() == []
 
 
 @seeds(budget((5, 15, 66, 96), range(60)))
 def test_what_erasures_leave_is_taken_back_to_nothing(store, elsewhere, seed):
     chance, clock = Random(seed), Clock()  # noqa: S311  # repeatable on purpose
+    acts = FIRST if seed in ONCE else ACTS
     with opened(elsewhere(), POLICY, clock, embed) as memory:
         for _ in range(4):
-            act(memory, chance, clock, chance.randint(4, 12))
+            act(memory, chance, clock, chance.randint(4, 12), acts)
             gone = chance.choice(ids(memory))
             with suppress(NotFound):  # there is nothing yet
                 word = memory.erase([gone], reason="asked").confirm
                 memory.erase([gone], reason="asked", confirm=word, dry_run=False)
-        act(memory, chance, clock, 6)
+        act(memory, chance, clock, 6, acts)
         for operation in memory.history(limit=1000):
             if operation.operation != "erase" and operation.undoes is None:
                 try:

@@ -52,6 +52,7 @@ class Work:
 
     calls: dict[str, list[Call]] = field(default_factory=lambda: {verb: [] for verb in VERBS})
     bytes_each: dict[int, float] = field(default_factory=dict)
+    _paused: bool = False
     _steps: int = 0
     _before: dict[int, int] = field(default_factory=dict)
     """Prepared statement -> its steps so far: SQLite adds up those of all its runs."""
@@ -81,12 +82,21 @@ class Work:
             for verb in VERBS:
                 delattr(memory, verb)
 
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Leave out what is called meanwhile."""
+        self._paused = True
+        try:
+            yield
+        finally:
+            self._paused = False
+
     def _counted(self, player: Player, verb: str, call: Callable[..., Any]) -> Callable[..., Any]:
         compared = {day for part in (EARLY, LATE) for day in days_of(part, player.life.length)}
 
         def run(*args: Any, **kwargs: Any) -> Any:
             day = (player.clock.now - START).days
-            if day not in compared:
+            if self._paused or day not in compared:
                 return call(*args, **kwargs)
             self._steps = 0
             counter = Profile(builtins=False)  # in C: a function of ours would cost as much as the call
