@@ -16,17 +16,23 @@ from service.test_serve import ask, served
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
+REAL_PROCESSES = True  # one that is forked from this one's child has numpy already
 NAMES = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
+OLD = "2025-01-01T10:00:00Z"
 TELLS = f"""
 import json, os, sys
 class Tells:
     def find_spec(self, name, path=None, target=None):
         if name == "numpy" and path is None:
             sys.meta_path.remove(self)
-            with open(os.path.join({{folder!r}}, str(os.getpid())), "w") as file:
-                json.dump({{{{name: os.environ[name] for name in {NAMES!r} if name in os.environ}}}}, file)
+            file = os.path.join({{folder!r}}, str(os.getpid()))
+            with open(file + ".part", "w") as part:
+                json.dump({{{{name: os.environ[name] for name in {NAMES!r} if name in os.environ}}}}, part)
+            os.rename(part.name, file)
         return None
 sys.meta_path.insert(0, Tells())
+from perdure.interfaces.hooks import background
+background.FIRST_SECONDS = 0.1
 """
 """Run by each process at its start: writes down what the environment says when numpy is imported."""
 
@@ -40,9 +46,11 @@ def told(tmp_path, monkeypatch):
     site.mkdir()
     found.mkdir()
     (site / "sitecustomize.py").write_text(TELLS.format(folder=str(found)), "utf-8")
+    with perdure.open(tmp_path / "a.db", {"embedder": {"model": "none"}}) as memory:
+        memory.remember_many([{"content": f"Deploys of week {n} happen on Tuesdays.", "at": OLD} for n in range(40)])
     paths = [str(site), str(Path(perdure.__file__).parents[1])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
-    return lambda: {int(file.name): json.loads(file.read_text("utf-8") or "{}") for file in found.iterdir()}
+    return lambda: {int(file.name): json.loads(file.read_text("utf-8")) for file in found.iterdir() if not file.suffix}
 
 
 ONE = {"OPENBLAS_NUM_THREADS": "1"}
@@ -54,8 +62,6 @@ ONE = {"OPENBLAS_NUM_THREADS": "1"}
     ids=["alone", "workers", "by the command line's parser"],
 )
 def test_a_service_its_workers_and_its_maintenance(tmp_path, told, words, processes):
-    with perdure.open(tmp_path / "a.db", {"embedder": {"model": "none"}}) as memory:
-        memory.remember("Deploys happen on Tuesdays.")
     with served(tmp_path, *words) as (_, port):
         assert ask(port, "POST", "/v1/recall", {"query": "When do we deploy?"})[0] == 200
         assert waited(lambda: len(told()) == processes)  # maintenance comes last
