@@ -24,7 +24,7 @@ class QuestionVectors:
         self._vectors = OrderedDict[str, Vector]()  # of that space, the one that was used last comes last
         self._cleared = 0  # how often all were dropped
 
-    def embed(self, embedder: PackedEmbedder, text: str, space: Space) -> tuple[Vector, Space]:
+    def vector_of(self, embedder: PackedEmbedder, text: str, space: Space) -> tuple[Vector, Space]:
         """Return the vector of a question and its space: the one that is kept, else one that is made now.
 
         Args:

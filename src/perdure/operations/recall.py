@@ -292,7 +292,7 @@ def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
     if space is None:
         return query, "keyword search only: no memory has a vector yet"
     try:
-        vector, own = ctx.asked.embed(ctx.embedder, text, space)
+        vector, own = ctx.asked.vector_of(ctx.embedder, text, space)
     except EmbedderError as error:
         ctx.warn(f"Keyword search only: {error}")
         return query, f"keyword search only: {error.message}"
