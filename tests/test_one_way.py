@@ -27,7 +27,7 @@ DECIDES_NOTHING = {
 STORES_NO_VECTOR = {
     "knowledge/operations/predicate_questions.py": "compares names of predicates",
     "operations/lifecycle/compression.py": "measures how much of its meaning a shorter form keeps",
-    "operations/recall.py": "embeds a question",
+    "operations/question_vectors.py": "embeds a question",
     "operations/usage_detection.py": "compares a reply with the memories that were shown",
     "models/vectors.py": "checks what an object of the caller's returns",
     "operations/watched_models.py": "counts the calls of others",
