@@ -13,6 +13,7 @@ from typing import Final
 from perdure.operations.documents import PAGE, all_ids, ids_through, pages
 from perdure.operations.lifecycle.compression import shorten
 from perdure.operations.lifecycle.fit import fit_after_sweep
+from perdure.operations.lifecycle.foreseen_gate import replay_gates
 from perdure.operations.lifecycle.gates import check_only, loss_history, recall_gate, why_of, with_accepted_loss
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Pairs
@@ -145,7 +146,8 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
             foreseen = _forecast_place(ctx, place, policy, (now, until), foreseen)
     moves = sorted(foreseen.moves, key=itemgetter(0))
     overdue = sum(key[0] < now for key, _ in moves)
-    return Report(dry_run=True, examined=foreseen.examined, moved=tuple(move for _, move in moves), overdue=overdue)
+    moved = tuple(move for _, move in moves)
+    return Report(dry_run=True, examined=foreseen.examined, moved=moved, held=foreseen.held, overdue=overdue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,7 @@ class _Forecast:
 
     examined: int = 0  # memories
     moves: tuple[OrderedMove, ...] = ()
+    held: tuple[Held, ...] = ()  # what the gates still hold in the end
 
 
 def _forecast_place(
@@ -167,17 +170,18 @@ def _forecast_place(
         came |= {identity: (examined, row) for row, identity in page.losing().items()}
         moves += list_steps(page, place, examined, ctx.policy)
         examined += len(page.ids)
-    for some in pages(_replay_ration(ctx, place, sharing)):
+    found, held = _replay_gates(ctx, place, sharing)
+    for some in pages(found):
         for one in shorten(ctx, place, some, until)[0]:
             moves += order_moves(one, place, *came[one.id])
-    return _Forecast(examined, tuple(moves))
+    return _Forecast(examined, tuple(moves), (*before.held, *held))
 
 
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:
     """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
     sharing = _new_rationing(ctx, ctx.clock(), until, policy_changed=False)
     deque(_foresee_pages(ctx, place, until, sharing, policy_changed=False), maxlen=0)
-    return count_hidden(_replay_ration(ctx, place, sharing))
+    return count_hidden(_replay_gates(ctx, place, sharing)[0])
 
 
 def _foresee_pages(
@@ -191,9 +195,8 @@ def _foresee_pages(
         yield page
 
 
-def _replay_ration(ctx: Context, place: str, sharing: Rationing) -> list[Trajectory]:
-    openings = _share_out(ctx, place, sharing).openings
-    return replay(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
+def _replay_gates(ctx: Context, place: str, sharing: Rationing) -> tuple[list[Trajectory], list[Held]]:
+    return replay_gates(ctx, place, sharing, _share_out(ctx, place, sharing))
 
 
 def what_is_due(ctx: Context, place: str, identity: str) -> tuple[Trajectory, str]:
