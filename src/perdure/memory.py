@@ -222,13 +222,16 @@ class Memory(
             self._unaided = Memory(replace(self._context, model=None))
         return self._unaided
 
-    def forecast_under(self, policy: Mapping[str, Any], days: float, namespace: str | None) -> Report:
+    def forecast_under(
+        self, policy: Mapping[str, Any], days: float, namespace: str | None, *, details: bool = False
+    ) -> Report:
         """Return what would move within some days without further access if the policy were another from now on.
 
         Args:
             policy: The other policy's sections, as in perdure.toml.
             days: How many days to look ahead, as for ``forecast``.
             namespace: The namespace; None for all.
+            details: List every move, not only the first 20.
 
         Raises:
             InvalidInput: An argument is refused.
@@ -237,9 +240,11 @@ class Memory(
         context = self._context
         if not isinstance(policy, Mapping):
             raise InvalidInput("policy must be a dict.", remedy="Pass the sections of perdure.toml as a dict.")
-        checked = checked_arguments(VERBS["forecast"], self, (), {"days": days, "namespace": namespace})
+        given = {"days": days, "namespace": namespace, "details": details}
+        checked = checked_arguments(VERBS["forecast"], self, (), given)
         other = policy_check.policy_from(policy)
-        return sweep.forecast(replace(context, policy=other), checked["days"], checked["namespace"])
+        asked = replace(context, policy=other)
+        return sweep.forecast(asked, checked["days"], checked["namespace"], details=checked["details"])
 
     def recognize(self, secret: str) -> Grant | None:
         """Return what the token with a secret allows; None for an invalid one."""

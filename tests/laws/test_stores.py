@@ -130,7 +130,7 @@ def test_reading_and_dry_runs_and_forecasts_write_nothing(world: Callable[..., W
 def test_a_forecast_tells_what_sweeps_then_do(world: Callable[..., World]):
     each = world(policy={"preset": "tiered"}, twins=True)
     filled(each)
-    foreseen = [(m.id, m.at, m.move, m.because) for m in each.memory.forecast(60).moved]
+    foreseen = [(m.id, m.at, m.move, m.because) for m in each.memory.forecast(60, details=True).moved]
     made = []
     for _ in range(60):
         each.clock.forward(days=1)

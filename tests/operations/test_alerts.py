@@ -86,7 +86,7 @@ def test_maintenance_that_does_not_run_is_critical(opening, clock):
     assert (first.name, first.severity, first.threshold) == ("overdue_hours", "critical", 48.0)
     assert first.message.endswith("run `perdure maintain --once`")  # without --once it does not return
     assert memory.stats().overdue_since is not None
-    ahead = memory.forecast(0)
+    ahead = memory.forecast(0, details=True)
     assert ahead.overdue == len(ahead.moved) > 0
     memory.sweep()
     assert memory.forecast(0).overdue == 0

@@ -192,7 +192,7 @@ def test_stats_add_up(filled, clock):
 def test_high_values_that_would_soon_be_hidden_are_named(opening, clock):
     memory = opening(HARSH)
     kept = memory.remember_many([f"note {i}" for i in range(5)])
-    foreseen = {m.id for m in memory.forecast(30).moved if m.move == "cold to archived"}
+    foreseen = {m.id for m in memory.forecast(30, details=True).moved if m.move == "cold to archived"}
     assert {i for i, *_ in memory.stats().at_risk} == foreseen == {m.id for m in kept}  # in warm, too
     clock.passes(days=7, minutes=1)
     assert memory.sweep().tally == {"warm to cold": 5}
@@ -334,7 +334,7 @@ def test_a_closed_store_says_that_it_is_closed(memory, call):
 def test_why_names_the_moves_that_wait_for_a_sweep(memory, clock, days):
     identity = memory.remember("The harbour office opens at nine.", importance=0.6, confidence=0.9).id
     clock.passes(days=days)
-    coming = memory.forecast(0).moved
+    coming = memory.forecast(0, details=True).moved
     assert coming
     told = memory.why(identity)
     assert all(move.because in told.next_move for move in coming), (told.next_move, coming)

@@ -117,7 +117,7 @@ def test_a_share_of_zero_lets_nothing_go(opening, clock):
 
 @pytest.mark.behaviour("G54")
 def test_a_forecast_foresees_each_day_of_the_ration(crowd, clock):
-    coming = crowd.forecast(30)
+    coming = crowd.forecast(30, details=True)
     assert archived_by_day(coming) == {"2026-01-09": 20, "2026-01-10": 1}
     done = []
     for _ in range(30):
@@ -130,7 +130,7 @@ def test_a_forecast_foresees_each_day_of_the_ration(crowd, clock):
 def test_a_forecast_foresees_what_is_held_already(crowd, clock):
     clock.passes(days=8)
     ((waits,),) = (held.ids for held in crowd.sweep().held)
-    coming = crowd.forecast(2)
+    coming = crowd.forecast(2, details=True)
     assert [(m.id, m.at[:10]) for m in coming.moved if m.move.endswith("archived")] == [(waits, "2026-01-10")]
     clock.passes(days=1)
     assert crowd.sweep().moved == coming.moved
@@ -151,7 +151,7 @@ def test_why_tells_the_place_and_the_day_of_what_waits(crowd, clock):
 def test_why_says_of_every_memory_what_the_forecast_says_of_today(crowd, clock):
     for days, held in ((8, 1), (1, 0)):  # nothing was swept yet; then what was held may go
         clock.passes(days=days)
-        coming = crowd.forecast(0).moved
+        coming = crowd.forecast(0, details=True).moved
         gone = {m.id for m in coming if m.move.endswith("archived")}
         told = {m.id: crowd.why(m.id).next_move for m in crowd.list(limit=50)}
         assert [m for m in coming if m.because not in told[m.id]] == []

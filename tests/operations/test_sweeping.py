@@ -145,7 +145,7 @@ def test_a_forecast_says_what_a_sweep_then_does_and_touches_nothing(crowd, clock
     memory = crowd(GENEROUS, count=FEW)
     memory.recall("note 5")
     before = tables(path)
-    coming = memory.forecast(90)
+    coming = memory.forecast(90, details=True)
     assert coming.dry_run
     assert coming.tally["cold to archived"] >= FEW - 10
     assert tables(path) == before

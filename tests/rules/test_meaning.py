@@ -240,4 +240,6 @@ def test_each_refusal_of_a_merge_names_what_differs():
     refusals |= {contradiction(*pair) for pair in NOTES}
     assert len(refusals) > 100
     assert [why for why in refusals if why.rstrip().endswith(":")] == []
-    assert conflict("Carla's manager manager is Victor.", "Carla's manager is Victor.").endswith("says again: 'manager'")
+    assert conflict("Carla's manager manager is Victor.", "Carla's manager is Victor.").endswith(
+        "says again: 'manager'"
+    )

@@ -249,13 +249,13 @@ def test_a_sweep_leaves_out_a_node_that_is_lost_after_its_namespaces_were_listed
 
 
 def test_a_forecast_leaves_out_a_node_that_is_lost_after_its_namespaces_were_listed(memory, switch):
-    whole = memory.forecast(days=30)
+    whole = memory.forecast(days=30, details=True)
     assert {m.namespace for m in whole.moved} == {"dark", "lamp", "light"}
     switch(down=True, after_being_listed=True)
     with pytest.raises(NodeUnavailable, match=NODE):
         memory.forecast(days=30, namespace="dark")
     with pytest.warns(IncompleteWarning, match=f"{NODE}.* What would move there is left out"):
-        seen = memory.forecast(days=30)
+        seen = memory.forecast(days=30, details=True)
     here = [move for move in whole.moved if move.namespace != "dark"]
     assert (list(seen.moved), 0 < seen.examined < whole.examined) == (here, True)
 

@@ -307,7 +307,7 @@ def test_everything_that_is_told_is_the_same(both):
     agree(both, lambda m: m.stats().to_dict())
     agree(both, lambda m: m.stats("default").to_dict())
     agree(both, lambda m: [o.to_dict() for o in m.history()])
-    agree(both, lambda m: m.forecast(90).to_dict())
+    agree(both, lambda m: m.forecast(90, details=True).to_dict())
     agree(both, lambda m: m.sweep(dry_run=True).to_dict())
     agree(both, lambda m: m.check())
 

@@ -67,7 +67,7 @@ def story(memory, clock):
         said.append(memory.sweep().to_dict())
     said.append(memory.maintain("worker").to_dict())
     said.append(memory.undo(memory.history(namespace="garden")[0].id).to_dict())
-    said += [memory.stats().to_dict(), memory.stats("ops").to_dict(), memory.forecast(100).to_dict()]
+    said += [memory.stats().to_dict(), memory.stats("ops").to_dict(), memory.forecast(100, details=True).to_dict()]
     said += [memory.digest(n) for n in NAMES] + [memory.why(first.id).to_dict(), memory.namespaces(), memory.check()]
     said += [o.to_dict() for o in memory.history(limit=1000)] + [e.to_dict() for e in memory.history(first.id)]
     said += [memory.get(first.id).to_dict(), [m.to_dict() for m in memory.list("home", include_archived=True)]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from perdure.operations.extension import Extension
+from perdure.operations.question_vectors import QuestionVectors
 from perdure.operations.store_protocol import Store
 from perdure.records.access import Grant
 from perdure.records.errors import PerdureWarning
@@ -130,6 +131,7 @@ class Context:
     golden: tuple[Canary, ...] = ()  # a person's own canaries (``gates.golden``)
     # (text, space) -> query, so that a canary's vector is made once
     questions: dict[tuple[str, str], Query] = field(default_factory=dict)
+    asked: QuestionVectors = field(default_factory=QuestionVectors)  # the vectors of recent questions
     backups: Backups | None = None  # where backups go; None where the store has no place for them
     kept_copies: KeptCopies | None = None  # what repairs and restores leave beside the store; None where it is no file
     summary: SummaryFile | None = None  # the file that maintenance keeps the digest in (``digest.file``)

@@ -292,11 +292,10 @@ def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
     if space is None:
         return query, "keyword search only: no memory has a vector yet"
     try:
-        vector = ctx.embedder.embed([text], purpose="query")[0]
+        vector, own = ctx.asked.embed(ctx.embedder, text, space)
     except EmbedderError as error:
         ctx.warn(f"Keyword search only: {error}")
         return query, f"keyword search only: {error.message}"
-    own = ctx.embedder.space  # some embedders know their space only after their first vector
     if space != own:
         differ = f"the store's vectors are from {space.name}, the embedder is {own.name}; run `perdure reembed`"
         return query, f"keyword search only: {differ}"

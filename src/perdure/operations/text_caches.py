@@ -21,6 +21,7 @@ def forget_texts(ctx: Context, namespace: str) -> None:
     ctx.store.forget_texts(namespace)
     clear_text_caches()
     ctx.questions.clear()
+    ctx.asked.clear()
     ctx.joined.clear()
 
 

@@ -43,17 +43,23 @@ class Report(Written):
 
     dry_run: bool  # whether nothing was written
     examined: int  # memories that were due or had been accessed
-    moved: tuple[TierMove, ...]  # every move, in the order of its instant
+    moved: tuple[TierMove, ...]  # every move, in the order of its instant; of a forecast without details the first
     counted: int = 0  # accesses counted in
     held: tuple[Held, ...] = ()  # what gates stopped
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty for a dry run
     plans: tuple[Plan, ...] = ()  # the plans themselves, for a dry run
     overdue: int = 0  # of a forecast: moves whose instant has passed, which the next sweep makes
+    # of a forecast: how often each kind of move falls on a day, for example {"2026-03-01": {"hot to warm": 12}}
+    by_day: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    by_rule: Mapping[str, int] = field(default_factory=dict)  # of a forecast: how many moves each rule brings about
+    left_out: int = 0  # of a forecast: moves that are counted, but not in ``moved``; ``details`` lists them
 
     @property
     def tally(self) -> dict[str, int]:
-        """How often each kind of move occurred, for example ``{"hot to warm": 12}``."""
-        return dict(sorted(Counter(one.move for one in self.moved).items()))
+        """How often each kind of move occurs, for example ``{"hot to warm": 12}``."""
+        if not self.by_day:
+            return dict(sorted(Counter(one.move for one in self.moved).items()))
+        return dict(sorted(sum(map(Counter, self.by_day.values()), Counter[str]()).items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,9 +65,13 @@ class MaintainingVerbs:
         days: Annotated[float, Param("How many days to look ahead.", ge=0, le=36_525, argument=True)] = 30.0,
         *,
         namespace: Everywhere | None = None,
+        details: Annotated[bool, Param("List every move, not only the first 20.")] = False,
     ) -> Report:
-        """Show what would move within some days without further access. Changes nothing."""
-        return sweep.forecast(self._context, days, namespace)
+        """Show what would move within some days without further access. Changes nothing.
+
+        Moves are counted by day and kind, and by rule; the first 20 are listed, and every one with ``details``.
+        """
+        return sweep.forecast(self._context, days, namespace, details=details)
 
     @verb(
         _PANEL,

@@ -70,7 +70,7 @@ def test_both_pasts_and_both_futures_stand_beside_each_other_each_with_its_table
     before = tables(tmp_path / "agent.db")
     page = tried(browser, **chosen)
     found = memory.backtest(other, limit=200)
-    ahead = [memory.forecast(84), memory.forecast_under(other, 84, "default")]
+    ahead = [memory.forecast(84, details=True), memory.forecast_under(other, 84, "default", details=True)]
     headings = ["Today's (balanced)", f"The other ({chosen['preset']})"]
     assert figures(found.now) != figures(found.other)
     assert len({len(report.moved) for report in ahead}) == 2

@@ -215,10 +215,10 @@ def test_what_was_redone_is_not_called_undone_and_can_be_undone_again(browser, m
 
 def test_the_weeks_ahead_add_up_to_the_forecast(browser, memory, due):
     memory.sweep()
-    found = memory.forecast(84)
+    found = memory.forecast(84, details=True)
     assert found.moved == ()
     memory.remember("A new note.")
-    found = memory.forecast(84)
+    found = memory.forecast(84, details=True)
     page = browser.get("/plans?ahead=1")
     assert f"{len(found.moved)} move" in words(page)
     rows = re.findall(r'<th scope="row">2026-[\d-]+</th><td>(\d+)</td>', page.text)
@@ -253,7 +253,7 @@ def test_the_weeks_ahead_of_another_policy_stand_beside_todays_on_one_scale(brow
     memory.recall("Which server listens on port 8080?")
     policy = "[archive]\nrule = 'value'\nvalue_below = 0.6\ncold_days = 20"
     other = {"archive": {"rule": "value", "value_below": 0.6, "cold_days": 20}}
-    foreseen = [memory.forecast(84), memory.forecast_under(other, 84, "default")]
+    foreseen = [memory.forecast(84, details=True), memory.forecast_under(other, 84, "default", details=True)]
     assert len(foreseen[0].moved) != len(foreseen[1].moved)
     html = browser.get("/plans", params={"try": 1, "policy": policy}).text
     told = re.findall(r'row">moves</th><td>([\d,]+)</td></tr>\s*<tr><th scope="row">out of view</th><td>([\d,]+)', html)
@@ -263,7 +263,7 @@ def test_the_weeks_ahead_of_another_policy_stand_beside_todays_on_one_scale(brow
     assert html.count('aria-label="Moves in each of the next 12 weeks"') == len(with_moves)
     assert html.count('scope="col">Week from') == len(with_moves)  # a table behind each plot
     with opened(tmp_path / "agent.db", {**WORDS_ONLY, **other}, clock) as lived:  # what comes of the other one
-        assert len(lived.forecast(84).moved) == len(foreseen[1].moved)
+        assert len(lived.forecast(84, details=True).moved) == len(foreseen[1].moved)
 
 
 def test_a_dismissed_preview_changes_nothing_and_comes_again(browser, memory, due):

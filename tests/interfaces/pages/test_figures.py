@@ -91,7 +91,7 @@ def test_the_figures_in_short_are_those_of_the_verbs(browser, memory, lived):
     found = re.findall(r'class="number"[^>]*>([\d,]+)</(?:span|a)><span>(.*?)</span>', short)
     told = {label: int(number) for number, label in found}
     stats, due = memory.stats("default"), {move.id for move in memory.sweep(dry_run=True).moved}
-    fading = {m.id for m in memory.forecast(30).moved if m.move.endswith("archived")}
+    fading = {m.id for m in memory.forecast(30, details=True).moved if m.move.endswith("archived")}
     expected = {
         "in view": len(memory.list(limit=100)),
         "due now": len(due),

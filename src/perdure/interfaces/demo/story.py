@@ -213,7 +213,7 @@ def _show_undo(show: Console, memory: Memory) -> None:
     _deploy_lines(show, memory, day.subject, "An agent misheard and updated it; now they say")
     memory.undo(updated)
     _deploy_lines(show, memory, day.subject, "After undo they say")
-    forecast = memory.forecast(365 * 3, namespace=NAMESPACE)
+    forecast = memory.forecast(365 * 3, namespace=NAMESPACE, details=True)
     archived = [m for m in forecast.moved if m.move.endswith("archived")]
     when = f"the first on {archived[0].at}" if archived else "none"
     show.print(

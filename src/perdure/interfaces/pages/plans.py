@@ -103,7 +103,7 @@ Weeks = list[tuple[datetime, int, int]]  # (when a week begins, moves in it, how
 
 
 def _ahead(request: PageRequest) -> dict[str, Any]:
-    report = request.memory.forecast(DAYS, namespace=request.namespace)
+    report = request.memory.forecast(DAYS, namespace=request.namespace, details=True)
     weeks = _weeks(report, request.memory.now)
     return {
         "report": report,
@@ -190,8 +190,8 @@ def _trial(request: PageRequest) -> dict[str, Any]:
     ahead = [
         _weeks(report, now)
         for report in (
-            request.memory.forecast(DAYS, namespace=request.namespace),
-            request.memory.forecast_under(other, DAYS, request.namespace),
+            request.memory.forecast(DAYS, namespace=request.namespace, details=True),
+            request.memory.forecast_under(other, DAYS, request.namespace, details=True),
         )
     ]
     highest = max(many for weeks in ahead for _, many, _ in weeks)

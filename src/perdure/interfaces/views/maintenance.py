@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText, Span, Text, command
+from perdure.interfaces.views.blocks import (
+    Block,
+    Foreign,
+    Identifier,
+    Line,
+    Pairs,
+    PlainText,
+    Span,
+    Table,
+    Text,
+    command,
+)
 from perdure.interfaces.views.values import (
+    MOST,
     counts_in_words,
     ending,
     first,
     format_figure,
     format_instant,
     pluralize,
+    rest,
     undo,
 )
 from perdure.records.consolidation_results import SessionResult
@@ -24,24 +38,47 @@ from perdure.records.report import Alert, Digest, Ingested, Report, Stats, TierM
 
 def view_report(report: Report, request: Request) -> Iterator[Block]:
     """Show what a sweep moved or would move, or what a forecast foresees."""
-    is_forecast = request.verb == "forecast"
-    if is_forecast:
-        days = request.arguments.get("days", 30)
-        yield Line(f"{pluralize(len(report.moved), 'move')} within {days:g} days without further access.")
-        if report.overdue:
-            yield Line(f"{pluralize(report.overdue, 'move')} of them due already: the next sweep makes them.")
-    yield from _moves(report, heading=not is_forecast)
-    yield from () if is_forecast else ending(report, request)
+    if request.verb == "forecast":
+        yield from _foreseen(report, request.arguments.get("days", 30))
+    else:
+        yield from _moves(report)
+        yield from ending(report, request)
 
 
-def _moves(report: Report, *, heading: bool = True) -> Iterator[Block]:
-    if heading:
-        accesses = f", {pluralize(report.counted, 'access')} counted" if report.counted else ""
-        moves = f"{pluralize(len(report.moved), 'move')} {'due' if report.dry_run else 'made'}"
-        yield Line(f"{moves}; {pluralize(report.examined, 'memory')} examined{accesses}.")
+def _foreseen(report: Report, days: float) -> Iterator[Block]:
+    tally = report.tally
+    yield Line(f"{pluralize(sum(tally.values()), 'move')} within {days:g} days without further access.")
+    if report.overdue:
+        yield Line(f"{pluralize(report.overdue, 'move')} of them due already: the next sweep makes them.")
+    if tally:
+        yield Line(counts_in_words(tally))
+        rows = [
+            (day, *(f"{many[kind]:,}" if kind in many else "" for kind in tally)) for day, many in report.by_day.items()
+        ]
+        yield Table(("day", *tally), tuple(rows[:MOST]))
+        yield from rest(len(rows))
+    moves = [_move(m) for m in report.moved]
+    yield from moves[:MOST]
+    yield from (replace(line, reader="person") for line in moves[MOST:])  # who asks for details on a terminal
+    if len(moves) > MOST:
+        yield Line(f"and {len(moves) - MOST:,} more", item=True, reader="model")
+    if report.left_out:
+        yield Line(f"… and {report.left_out:,} more; --details lists all.", item=True, reader="person")
+        yield Line(f"and {report.left_out:,} more; details=true lists all", item=True, reader="model")
+    yield from _held(report)
+
+
+def _moves(report: Report) -> Iterator[Block]:
+    accesses = f", {pluralize(report.counted, 'access')} counted" if report.counted else ""
+    moves = f"{pluralize(len(report.moved), 'move')} {'due' if report.dry_run else 'made'}"
+    yield Line(f"{moves}; {pluralize(report.examined, 'memory')} examined{accesses}.")
     if report.moved:
         yield Line(counts_in_words(report.tally))
     yield from first([_move(m) for m in report.moved])
+    yield from _held(report)
+
+
+def _held(report: Report) -> Iterator[Block]:
     for hold in report.held:
         reason = f": {pluralize(len(hold.ids), 'move')}. {hold.because}"
         yield Line(("Held back in ", Foreign(hold.namespace), reason), tone="warning")

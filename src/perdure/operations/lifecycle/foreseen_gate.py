@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -17,55 +18,59 @@ from perdure.records.report import Held
 from perdure.records.store_rows import Lost
 from perdure.rules.lifecycle.canaries import recall_refusal
 from perdure.rules.lifecycle.ration import Ration, Rationing
-from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, Transition, replay
+from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, Transition, forecast_moves, replay
 
 TRIES: Final = 5
 """So often the rest is looked at again after what would be lost is held."""
-_Play = Callable[[Mapping[str, Opening]], list[Trajectory]]
 
 
-def replay_gates(ctx: Context, place: str, sharing: Rationing, ration: Ration) -> tuple[list[Trajectory], list[Held]]:
-    """Return what becomes of what would lose something, as both gates let it go, and what they hold in the end."""
-
-    def play(openings: Mapping[str, Opening]) -> list[Trajectory]:
-        return replay({i: sharing.states[i] for i in openings}, sharing.accesses, sharing.until, ctx.policy, openings)
-
-    found, refused = _hold_answers(ctx, place, play(ration.openings), ration, play, sharing.until)
+def gate_openings(
+    ctx: Context, place: str, sharing: Rationing, ration: Ration
+) -> tuple[Mapping[str, Opening], list[Held]]:
+    """Return from when both gates let memories be hidden or shortened, and what they still hold in the end."""
+    shut, refused = _refused(ctx, place, sharing, ration)
     held: dict[str, list[str]] = {}
-    for t in found:
-        if t.after.held:
-            wait = ration.waits.get(t.id)
-            held.setdefault(refused.get(t.id) or (wait.of_all if wait else ""), []).append(t.id)
-    return found, [Held(place, tuple(ids), because) for because, ids in held.items()]
+    for identity in sharing.states:
+        if identity in refused or identity in ration.waits:
+            because = refused.get(identity) or ration.waits[identity].of_all
+            held.setdefault(because, []).append(identity)
+    return {**ration.openings, **shut}, [Held(place, tuple(ids), because) for because, ids in held.items()]
 
 
-def _hold_answers(
-    ctx: Context, place: str, played: Sequence[Trajectory], ration: Ration, play: _Play, until: Instant
-) -> tuple[list[Trajectory], dict[str, str]]:
-    """Return trajectories without the moves that the recall gate would hold, and why it holds them, by memory id.
+def _refused(ctx: Context, place: str, sharing: Rationing, ration: Ration) -> tuple[dict[str, Opening], dict[str, str]]:
+    """Return the openings of what the recall gate would hold, and why it holds it, by memory id.
 
     It is asked once about all that would go by an instant, not for each day, and by what the questions find now. Where
     several memories give an answer, those are held that would go on the last day. Where an answer is lost only because
     its neighbours go, what is held already stays held; that something new would be is not foreseen.
     """
-    found, refused = {t.id: t for t in played}, dict[str, str]()
-    losing, held = {t.id for t in played if _losses(t)}, {t.id for t in played if t.before.held}
-    if not losing:
-        return list(played), refused
-    view = _Foreseen(ctx, place)
-    stake = find_stake(ctx, place, view, concerns=lambda ids: bool(held) or not ids.isdisjoint(losing))
+    shut, refused = dict[str, Opening](), dict[str, str]()
+    if not sharing.states:
+        return shut, refused
+    view, held = _Foreseen(ctx, place), {i for i, state in sharing.states.items() if state.held}
+    stake = find_stake(ctx, place, view, concerns=lambda ids: bool(held) or not ids.isdisjoint(sharing.states))
+    if not stake.asked:
+        return shut, refused
+    answers = held.union(*(stake.ids_of(c, before) for c, _, before in stake.asked)) & sharing.states.keys()
     worded = {a.id for c, _, before in stake.asked if c.contains for a in before}
-    for _ in range(TRIES if stake.asked else 0):
-        view.lay(list(found.values()), worded, until)
+    found = _replayed(ctx, sharing, {i: ration.openings[i] for i in answers})
+    rest = forecast_moves(sharing.states, sharing.accesses, sharing.until, ctx.policy, ration.openings).hidden_at()
+    for _ in range(TRIES):
+        view.lay(list(found.values()), rest.keys() - answers, worded, sharing.until)
         lost = stake.lost_in(ctx, view)
-        going = {t.id: losses for t in found.values() if (losses := _losses(t))}
+        going = {i: losses for i, t in found.items() if (losses := _losses(t))}
         culprits = _culprits(lost, going, held)
         if not culprits:
             break
-        shut = {i: _shut(ration.openings[i], going[i], again=i in refused) for i in culprits}
+        shut |= {i: _shut(ration.openings[i], going[i], again=i in refused) for i in culprits}
         refused |= dict.fromkeys(culprits, recall_refusal(lost))
-        found |= {t.id: t for t in play(shut)}
-    return list(found.values()), refused
+        found |= _replayed(ctx, sharing, {i: shut[i] for i in culprits})
+    return shut, refused
+
+
+def _replayed(ctx: Context, sharing: Rationing, openings: Mapping[str, Opening]) -> dict[str, Trajectory]:
+    states = {i: sharing.states[i] for i in openings}
+    return {t.id: t for t in replay(states, sharing.accesses, sharing.until, ctx.policy, openings)}
 
 
 def _losses(trajectory: Trajectory) -> list[Transition]:
@@ -94,14 +99,19 @@ class _Foreseen:
 
     ctx: Context
     place: str
-    hidden: frozenset[str] = frozenset()
+    hidden: AbstractSet[str] = frozenset()
     shown: dict[str, str | None] = field(default_factory=dict)  # what is shown of a memory that is shortened
     pools: dict[str, Pool] = field(default_factory=dict)  # what was found for a question
 
-    def lay(self, trajectories: Sequence[Trajectory], worded: Collection[str], until: Instant) -> None:
-        """Look at what some trajectories leave by an instant; the texts of forms are made where words are asked for."""
+    def lay(
+        self, trajectories: Sequence[Trajectory], gone: AbstractSet[str], worded: Collection[str], until: Instant
+    ) -> None:
+        """Look at what some trajectories and others that are gone leave by an instant.
+
+        The texts of shorter forms are made of those whose words are asked for.
+        """
         ended = {t.id for t in trajectories if t.after.status is not Status.ACTIVE}
-        self.hidden = frozenset(ended)
+        self.hidden = gone | ended
         by_rule = replace(self.ctx, model=None)  # looking ahead asks no language model
         shorter = [
             t for t in trajectories if t.id in worded and t.id not in ended and any(s.shrinks for s in _losses(t))

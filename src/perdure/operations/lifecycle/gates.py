@@ -131,6 +131,11 @@ class Stake:
     asked: Sequence[tuple[Canary, Query, tuple[Answer, ...]]]  # those that have an answer now, and what they find
     stand_ins: Mapping[str, frozenset[str]]  # expected memory -> what stands for it
 
+    def ids_of(self, canary: Canary, before: Sequence[Answer]) -> set[str]:
+        """Return what a canary expects or finds now, and what stands for it."""
+        named = {*canary.expect, *(answer.id for answer in before)}
+        return named.union(*(self.stand_ins.get(i, frozenset()) for i in canary.expect))
+
     def lost_in(self, ctx: Context, look: SearchView) -> list[Lost]:
         """Return the answers of now that are none in a view of what would be."""
         return [

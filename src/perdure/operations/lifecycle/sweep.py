@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from operator import itemgetter
 from typing import Final
 
 from perdure.operations.documents import PAGE, all_ids, ids_through, pages
 from perdure.operations.lifecycle.compression import shorten
 from perdure.operations.lifecycle.fit import fit_after_sweep
-from perdure.operations.lifecycle.foreseen_gate import replay_gates
+from perdure.operations.lifecycle.foreseen_gate import gate_openings
 from perdure.operations.lifecycle.gates import check_only, loss_history, recall_gate, why_of, with_accepted_loss
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Pairs
@@ -26,16 +25,15 @@ from perdure.records.report import Held, Report, TierMove
 from perdure.records.store_rows import Lease
 from perdure.rules.lifecycle.maintenance import (
     GateRefusals,
-    OrderedMove,
     count_hidden,
     list_moves,
-    list_steps,
-    order_moves,
     sweep_note,
     trajectory_changes,
 )
+from perdure.rules.lifecycle.outlook import FIRST_MOVES, Outlook
 from perdure.rules.lifecycle.ration import Ration, Rationing, Wait
-from perdure.rules.lifecycle.trajectory import SHUT, Foreseen, Opening, Trajectory, forecast_moves, replay
+from perdure.rules.lifecycle.replay_rounds import Foreseen
+from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, forecast_moves, replay
 
 TRIES: Final = 4
 """So often a page is tried again without the memories whose answers it would lose; then all that it hides waits."""
@@ -131,57 +129,61 @@ def _report(tally: _Tally, *, dry_run: bool) -> Report:
     )
 
 
-def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
+def forecast(ctx: Context, days: float, namespace: str | None = None, *, details: bool = False) -> Report:
     """Return what would move within some days if nothing happened, without touching anything.
 
-    Of all namespaces those are left out whose node was lost after something was found to be due there.
+    Moves are counted by day and kind; ``details`` puts every one into words, not only the first. Of all namespaces
+    those are left out whose node was lost after something was found to be due there.
     """
-    now, foreseen = ctx.clock(), _Forecast()
-    until = now + int(days * DAY_MS)
+    now = ctx.clock()
+    until, found = now + int(days * DAY_MS), Outlook(now, None if details else FIRST_MOVES)
     for place, policy in due_places(ctx, until):
         if namespace is None:
             with _left_out_if_unreachable(ctx, "What would move there is left out."):
-                foreseen = _forecast_place(ctx, place, policy, (now, until), foreseen)
+                found.join(_forecast_place(ctx, place, policy, until, found))
         elif place == namespace:
-            foreseen = _forecast_place(ctx, place, policy, (now, until), foreseen)
-    moves = sorted(foreseen.moves, key=itemgetter(0))
-    overdue = sum(key[0] < now for key, _ in moves)
-    moved = tuple(move for _, move in moves)
-    return Report(dry_run=True, examined=foreseen.examined, moved=moved, held=foreseen.held, overdue=overdue)
+            found.join(_forecast_place(ctx, place, policy, until, found))
+    return found.report()
 
 
-@dataclass(frozen=True, slots=True)
-class _Forecast:
-    """What was foreseen of some namespaces."""
-
-    examined: int = 0  # memories
-    moves: tuple[OrderedMove, ...] = ()
-    held: tuple[Held, ...] = ()  # what the gates still hold in the end
-
-
-def _forecast_place(
-    ctx: Context, place: str, policy: str, period: tuple[Instant, Instant], before: _Forecast
-) -> _Forecast:
-    """Return what was foreseen before, and what would move in one more namespace within a period."""
-    (now, until), examined, moves = period, before.examined, [*before.moves]
-    policy_changed, came = _differs(policy, ctx), dict[str, tuple[int, int]]()
-    sharing = _new_rationing(ctx, now, until, policy_changed=policy_changed)
+def _forecast_place(ctx: Context, place: str, policy: str, until: Instant, before: Outlook) -> Outlook:
+    """Return what would move in one namespace by an instant, after what was foreseen of others."""
+    found, came = Outlook(before.now, before.most), dict[str, tuple[int, int]]()
+    policy_changed = _differs(policy, ctx)
+    sharing = _new_rationing(ctx, before.now, until, policy_changed=policy_changed)
     for page in _foresee_pages(ctx, place, until, sharing, policy_changed=policy_changed):
-        came |= {identity: (examined, row) for row, identity in page.losing().items()}
-        moves += list_steps(page, place, examined, ctx.policy)
-        examined += len(page.ids)
-    found, held = _replay_gates(ctx, place, sharing)
-    for some in pages(found):
-        for one in shorten(ctx, place, some, until)[0]:
-            moves += order_moves(one, place, *came[one.id])
-    return _Forecast(examined, tuple(moves), (*before.held, *held))
+        start = before.examined + found.examined
+        came |= {identity: (start, row) for row, identity in page.losing().items()}
+        places = [(start, row) for row in range(len(page.ids))]
+        found.add_page(page, page.loses, place, places, ctx.policy)
+        found.examined += len(page.ids)
+    if came:
+        _forecast_losses(ctx, place, sharing, came, found)
+    return found
+
+
+def _forecast_losses(
+    ctx: Context, place: str, sharing: Rationing, came: Mapping[str, tuple[int, int]], found: Outlook
+) -> None:
+    """Add what would move of memories that are hidden or shortened, each on the day that the gates give it.
+
+    Whether a memory can be shortened is told by its text, so those are played one by one.
+    """
+    openings, held = gate_openings(ctx, place, sharing, _share_out(ctx, place, sharing))
+    found.held += held
+    page = forecast_moves(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
+    found.add_page(page, page.shortens, place, [came[i] for i in page.ids], ctx.policy)
+    shortening = {i: sharing.states[i] for i in page.shortening()}
+    for some in pages(replay(shortening, sharing.accesses, sharing.until, ctx.policy, openings)):
+        for one in shorten(ctx, place, some, sharing.until)[0]:
+            found.add_trajectory(one, place, *came[one.id])
 
 
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:
     """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
     sharing = _new_rationing(ctx, ctx.clock(), until, policy_changed=False)
     deque(_foresee_pages(ctx, place, until, sharing, policy_changed=False), maxlen=0)
-    return count_hidden(_replay_gates(ctx, place, sharing)[0])
+    return count_hidden(_replay_gates(ctx, place, sharing))
 
 
 def _foresee_pages(
@@ -195,8 +197,9 @@ def _foresee_pages(
         yield page
 
 
-def _replay_gates(ctx: Context, place: str, sharing: Rationing) -> tuple[list[Trajectory], list[Held]]:
-    return replay_gates(ctx, place, sharing, _share_out(ctx, place, sharing))
+def _replay_gates(ctx: Context, place: str, sharing: Rationing) -> list[Trajectory]:
+    openings, _ = gate_openings(ctx, place, sharing, _share_out(ctx, place, sharing))
+    return replay(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
 
 
 def what_is_due(ctx: Context, place: str, identity: str) -> tuple[Trajectory, str]:

@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
-
-import numpy as np
+from typing import Any
 
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form, State, Status
 from perdure.records.plan import Change, Target
-from perdure.records.policy import Policy
 from perdure.records.report import TierMove
-from perdure.rules.lifecycle.moves import instant_texts
-from perdure.rules.lifecycle.state_arrays import TIERS
-from perdure.rules.lifecycle.trajectory import Accesses, Foreseen, Trajectory
-
-_MINUTE_MS: Final = 60_000
+from perdure.rules.lifecycle.trajectory import Accesses, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,28 +111,6 @@ def _reason_besides_moves(trajectory: Trajectory, last: State, refusal: str) -> 
     if trajectory.counted:
         return access_reason(trajectory.counted)
     return "next due time recalculated under the policy"
-
-
-OrderedMove = tuple[tuple[int, int, int, int, int], TierMove]
-"""A move of a forecast after what it is sorted by: minute, page, instant, place of the memory in its page, nth move."""
-
-
-def list_steps(foreseen: Foreseen, namespace: str, page: int, policy: Policy) -> Iterator[OrderedMove]:
-    """Yield the moves of those memories of a page that are neither hidden nor shortened."""
-    for nth, whole in enumerate(foreseen.steps):
-        step = whole.take(np.flatnonzero(~foreseen.loses[whole.rows]))
-        columns = (step.rows, step.moves.at, step.before.tier, step.after.tier)
-        texts, reasons = instant_texts(step.moves.at), step.reasons(policy)
-        for row, at, old, new, text, because in zip(*(c.tolist() for c in columns), texts, reasons, strict=True):
-            move = TierMove(foreseen.ids[row], namespace, text, f"{TIERS[old]} to {TIERS[new]}", because)
-            yield (at // _MINUTE_MS, page, at, row, nth), move
-
-
-def order_moves(trajectory: Trajectory, namespace: str, page: int, row: int) -> Iterator[OrderedMove]:
-    """Yield the moves of one memory, which has a place in a page."""
-    instants = sorted(step.at for step in trajectory.transitions)
-    for nth, (at, move) in enumerate(zip(instants, list_moves([trajectory], namespace), strict=True)):
-        yield (at // _MINUTE_MS, page, at, row, nth), move
 
 
 def list_moves(trajectories: Sequence[Trajectory], namespace: str) -> list[TierMove]:

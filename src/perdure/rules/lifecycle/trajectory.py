@@ -17,18 +17,18 @@ from perdure.formulas.curve import FEW, NEVER
 from perdure.formulas.importance import boost
 from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import decay_mass
-from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
-from perdure.rules.lifecycle.moves import Moves, explain_moves, next_moves
+from perdure.rules.lifecycle.moves import Moves, next_moves
+from perdure.rules.lifecycle.replay_rounds import GATES, Foreseen, ReplayRound
 from perdure.rules.lifecycle.single_accesses import counts_single, with_accesses
 from perdure.rules.lifecycle.single_moves import counted_in
 from perdure.rules.lifecycle.state_arrays import (
     CODES,
     FORM_CODE,
     TIER_CODE,
-    Bools,
     Columns,
     Ints,
     days_between,
@@ -43,12 +43,6 @@ _REPLAYED_FIELDS: Final = (
     *("accessed_ms", "access2_ms", "access3_ms", "strength", "level", "strength_ms"),
 )
 """The fields of a state that accesses and moves change."""
-
-
-_GATES: Final = np.array(
-    [2 if isinstance(r.target, Status) else 3 if r.shortens is not None else 0 for r in tier_table.RULES] + [0]
-)
-"""By position in the tier table: which instant of an opening a move waits for; the last stands for no move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,54 +170,6 @@ def count_accesses(states: Sequence[State], accesses: Sequence[Accesses], policy
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayRound:
-    """Moves that some memories of a replay made in one round; arrays of shape [n]."""
-
-    rows: Ints  # positions of the memories in the replay
-    before: Columns  # their states just before
-    after: Columns  # their states just after
-    moves: Moves  # what they did, and when
-    fell: Ints  # when that fell due; what came later had to wait for a gate
-
-    @property
-    def loses(self) -> Bools:
-        """Whether each was hidden or shortened."""
-        result: Bools = _GATES[self.moves.rule] > 0
-        return result
-
-    def take(self, which: Ints) -> ReplayRound:
-        """Return the round of some of its memories."""
-        before, after = self.before.take(which), self.after.take(which)
-        return ReplayRound(self.rows[which], before, after, self.moves.take(which), self.fell[which])
-
-    def reasons(self, policy: Policy) -> list[str]:
-        """Return the reasons of the moves in words and numbers."""
-        because, late = explain_moves(self.before, self.moves, policy), self.moves.at > self.fell
-        for i in np.flatnonzero(late).tolist():
-            because[i] = f"{because[i]}; waited since {text_of(int(self.fell[i]))}"
-        return because
-
-
-@dataclass(frozen=True, slots=True)
-class Foreseen:
-    """What becomes of some memories, as arrays."""
-
-    ids: Sequence[str]
-    steps: Sequence[ReplayRound]  # in the order of each memory's moves
-    loses: Bools  # whether each memory is hidden or shortened, shape [memories]
-
-    def losing(self) -> dict[int, str]:
-        """Return position -> id of the memories that are hidden or shortened."""
-        return {i: self.ids[i] for i in np.flatnonzero(self.loses).tolist()}
-
-    def hidden_at(self) -> dict[str, Instant]:
-        """Return id -> when, of the memories that are hidden: nothing moves them after that."""
-        hiding = [(step, np.flatnonzero(~step.after.active)) for step in self.steps]
-        pairs = [zip(step.rows[which].tolist(), step.moves.at[which].tolist(), strict=True) for step, which in hiding]
-        return {self.ids[row]: at for some in pairs for row, at in some}
-
-
 def forecast_moves(
     states: Mapping[str, State],
     accesses: Mapping[str, Accesses],
@@ -232,11 +178,13 @@ def forecast_moves(
     openings: Mapping[str, Opening] = MappingProxyType({}),
 ) -> Foreseen:
     """Return the moves of ``replay`` as arrays, for what needs no final states."""
-    run, loses = _Replay([*states.values()], [accesses.get(i, ()) for i in states], now, policy), np.zeros(len(states))
+    run = _Replay([*states.values()], [accesses.get(i, ()) for i in states], now, policy)
     run.run([openings.get(i, _OPEN) for i in states])
+    loses, shortens = np.zeros(len(states), np.bool_), np.zeros(len(states), np.bool_)
     for step in run.steps:
-        loses[step.rows] += step.loses
-    return Foreseen(list(states), run.steps, loses > 0)
+        loses[step.rows] |= step.loses
+        shortens[step.rows] |= step.shortens
+    return Foreseen(list(states), run.steps, loses, shortens)
 
 
 class _Replay:
@@ -265,7 +213,7 @@ class _Replay:
         active = np.arange(len(self.befores))
         while active.size:
             moves = next_moves(part := self.columns.take(active), self.policy)
-            gate = _GATES[moves.rule]
+            gate = GATES[moves.rule]
             since = np.maximum(moves.at, np.where(gate > 0, opens[active, 1], moves.at))
             at = np.maximum(since, opens[active, gate])
             read = np.where(self.next[active] < self.ends[active], self.at[self.next[active]], NEVER)
