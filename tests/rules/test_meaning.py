@@ -22,6 +22,8 @@ ANY = settings(max_examples=budget(50, 800), deadline=None, derandomize=True)
 OPPOSED = [
     ("The user's favourite colour is purple.", "The user's favourite colour is cyan."),
     ("The timeout is 30 seconds.", "The timeout is 40 seconds."),
+    ("For 30 days backups are kept.", "Backups are kept for 60 days."),
+    ("For 30 days backups are kept.", "Backups are kept within 30 days."),
     ("The timeout is thirty seconds.", "The timeout is 40 seconds."),
     ("The box weighs 5 kg.", "The box weighs 5 lb."),
     ("The box weighs 5kg.", "The box weighs 5lb."),
@@ -110,6 +112,7 @@ SAME = [
     ("Alice is running.", "Alice runs."),
     ("It's broken", "It is broken."),
     # Where an article stands, something begins: what opened the sentence, a comma or not, is over.
+    ("For 30 days backups are kept.", "Backups are kept for 30 days."),
     ("At night a guard watches the door.", "A guard watches the door at night."),
     ("Before the freeze, a release is made.", "A release is made before the freeze."),
     ("The server's port is 8080.", "The port of the server is 8080."),
