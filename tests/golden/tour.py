@@ -786,6 +786,7 @@ LEARNING: Final = (
 UPKEEP: Final = (
     Step("forecast", "forecast 40", verb("forecast", days=40), days=50),
     Step("forecast-days-0", "forecast 0", verb("forecast", days=0)),
+    Step("forecast-details", "forecast 40 --details", verb("forecast", days=40, details=True)),
     Step("stats-due", "stats", verb("stats")),
     Step("stats-elsewhere", "stats -n team", verb("stats", namespace="team")),
     Step("digest", "digest", verb("digest_details"), verb("digest")),

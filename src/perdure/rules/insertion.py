@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isqrt
 from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perdure.formulas.curve import FEW, NEVER, Array
+from perdure.formulas.products import products_with_earlier
 from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import uniqueness
 from perdure.records.instant import Instant
@@ -28,7 +27,6 @@ from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, with_v
 
 NEAREST = 5
 _MOST_STARTS: Final = 1000
-_PRODUCT: Final = 1 << 18  # multiplications that OpenBLAS does not share out among threads
 _read_state: Final = attrgetter(*State.__slots__)
 _read_content: Final = attrgetter(*Content.__slots__)
 _read_draft: Final = attrgetter(*(name for name in Content.__slots__ if name != "shown"))  # which comes last
@@ -59,7 +57,7 @@ def earlier_in_batch(ids: Sequence[str], vectors: Sequence[Vector | None]) -> li
         return result
     matrix = np.frombuffer(b"".join(v for v in vectors if v is not None), "<f4").reshape(len(known), -1)
     earlier = np.tri(len(known), k=-1, dtype=np.bool_)
-    cosine = np.where(earlier, _products(matrix), -np.inf)
+    cosine = np.where(earlier, products_with_earlier(matrix), -np.inf)
     least = -min(NEAREST, len(known))
     rows, others = np.nonzero(earlier & (cosine >= np.partition(cosine, least, axis=1)[:, least, None]))
     order = np.lexsort((-cosine[rows, others], rows))  # stable: of equal ones the earlier first
@@ -68,23 +66,6 @@ def earlier_in_batch(ids: Sequence[str], vectors: Sequence[Vector | None]) -> li
         if len(result[known[row]]) < NEAREST:
             result[known[row]].append((ids[known[other]], value))
     return result
-
-
-def _products(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the products of the rows [n, d] with each other, [n, n]; those with later rows may be missing.
-
-    They are made tile by tile: BLAS shares a larger product out among threads, and those spin for long afterwards.
-    """
-    count, dimensions = matrix.shape
-    tile = max(1, isqrt(_PRODUCT // dimensions))
-    if count <= tile:
-        return matrix @ matrix.T
-    found = np.zeros((count, count), np.float32)
-    for row in range(0, count, tile):
-        some = matrix[row : row + tile]
-        for other in range(0, row + 1, tile):
-            np.matmul(some, matrix[other : other + tile].T, out=found[row : row + tile, other : other + tile])
-    return found
 
 
 def first_confidence(kind: Kind, policy: Policy) -> float:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from perdure.formulas.products import products_with_one
 from perdure.records.digests import same_words
 from perdure.records.memory import MESSAGE_SORTS, Kind, Record, Sort, Status
 from perdure.records.vector import Vector
@@ -59,7 +60,7 @@ def pairs_of(
     rows = np.array([np.frombuffer(vector, "<f4") for vector in vectors])
     found: list[ComparedPair] = []
     for at, statement in enumerate(statements):
-        before = zip(statements[:at], (rows[:at] @ rows[at]).tolist(), strict=True)
+        before = zip(statements[:at], products_with_one(rows[:at], rows[at]).tolist(), strict=True)
         found += _nearest_pairs(statement, [*stored[at], *before])
     return found
 

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from perdure import __version__
+from perdure.interfaces import blas_threads
 from perdure.interfaces.cli import file_commands, plan, server, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import own_command, verb_commands
@@ -29,8 +30,8 @@ _EPILOG = "Exit codes:\n\n" + "\n\n".join(f"{code.value}: {MEANINGS[code]}" for 
 
 
 SHORT: Final[set[Panel]] = {"Store", "Find and explain", "Feedback", "Change one memory"}
-BRIEF: Final = {v.command for v in VERBS.values() if v.panel in SHORT}
-"""Commands that are over before numpy's threads have started."""
+ONE_BLAS_THREAD: Final = {v.command for v in VERBS.values() if v.panel in SHORT} | {"maintain", "mcp", "serve"}
+"""Commands that are over before numpy's threads have started, and those that run beside other work for long."""
 OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
     "Maintenance": {"maintain": server.maintain, "apply": plan.apply, "watch": server.watch},
     "Export and copy": {"export": transfer.export, "import": transfer.import_, "copy": transfer.copy},
@@ -208,8 +209,8 @@ def perdure(
 ) -> Exit | None:
     """A memory lifecycle engine for AI agents: it stores, recalls, ages, shortens, explains and restores memories."""
     context.obj = {"store": store, "policy": policy, "namespace": namespace, "timeout": timeout, "as_json": as_json}
-    if context.invoked_subcommand in BRIEF:
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # 0.07 s sooner, and other work keeps its cores
+    if context.invoked_subcommand in ONE_BLAS_THREAD:
+        blas_threads.take_one()
     if context.invoked_subcommand is not None:
         return None
     if as_json:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from perdure.interfaces import blas_threads
 from perdure.interfaces.files.project import policy_to_find, project_folder, project_namespace, resolve_namespace
 from perdure.interfaces.hooks.failures import failed_answer
 from perdure.interfaces.hooks.hook_input import EVENTS, HookInput, parse_hook_input, render_hook_output
@@ -214,7 +214,7 @@ def bug_report(error: Exception) -> str:
 
 
 def _open_memory(store: str | None, policy: str | None, *, with_embedder: bool) -> Memory:
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads take 0.07 s to start, and do nothing here
+    blas_threads.take_one()
     gc.disable()  # the many modules that load now stay: looking through them takes a sixth of the start time
     import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 

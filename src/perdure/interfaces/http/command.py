@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
+from perdure.interfaces import blas_threads
 from perdure.interfaces.cli.call import default_store, short_warnings
 from perdure.interfaces.files.project import resolve_namespace
 from perdure.records.errors import PerdureError
@@ -16,6 +17,7 @@ from perdure.rules.escaping import terminal_error
 def main(words: Sequence[str]) -> None:
     """Run the service from a command line, and end the process with 1 where it is refused."""
     args = _parser().parse_args(words)
+    blas_threads.take_one()
     from perdure.interfaces.http.serve import serve  # noqa: PLC0415  # after the options are known to be right
 
     limits = {"threads": args.threads, "waiting": args.waiting, "caller_threads": args.caller_threads}

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from perdure.interfaces import blas_threads
 from perdure.interfaces.hooks import background
 from perdure.interfaces.http.call_log import log_to
 from perdure.records.errors import PerdureError
@@ -100,6 +101,7 @@ def maintenance_of(
 
 def main() -> None:
     """Run maintenance until the standard input ends: the service closes it, or is gone."""
+    blas_threads.take_one()
     with suppress(AttributeError):
         os.nice(_NICE)  # not on Windows
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches it too, and the service ends it in order

@@ -6,6 +6,7 @@ import socket
 import sys
 import warnings
 
+from perdure.interfaces import blas_threads
 from perdure.interfaces.cli.call import short_warnings
 from perdure.interfaces.http.call_log import log_to
 from perdure.interfaces.http.link import SharedByLink, frame, read_message
@@ -15,6 +16,7 @@ from perdure.records.errors import PerdureError, PerdureWarning
 
 def main() -> None:
     """Serve as the first message says, until SIGTERM or the supervisor's end."""
+    blas_threads.take_one()
     listener, end = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     message = read_message(end)
     if message is None:  # the supervisor is gone

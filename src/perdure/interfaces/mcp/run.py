@@ -21,6 +21,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from perdure.interfaces import blas_threads
 from perdure.interfaces.files.project import policy_to_find, resolve_namespace
 from perdure.interfaces.hooks.answering import HookAnswering
 from perdure.interfaces.hooks.background import Background
@@ -217,6 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--port", type=int, default=8765, help="for http: the port to listen on")
     parser.add_argument("--allowed-host", action="append", default=[], help="for http: another Host header to accept")
     args = parser.parse_args(arguments)
+    blas_threads.take_one()
     try:
         run(
             args.store or default_store(),

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from perdure.formulas.products import products_with_one
 from perdure.records.digest_marker import END_MARKER
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MemoryItem
@@ -205,7 +206,7 @@ def by_worth(
         remaining[best] = False
         yield entries[best]
         if matrix is not None:  # else nothing is like anything
-            likeness = np.maximum(likeness, np.clip(matrix @ matrix[best], 0.0, 1.0))
+            likeness = np.maximum(likeness, np.clip(products_with_one(matrix, matrix[best]), 0.0, 1.0))
 
 
 class DigestBudget:

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from perdure.formulas.products import products_with_earlier
 from perdure.records.digests import same_words
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.patterns import lazy_pattern
@@ -289,7 +290,7 @@ def _come_back_to(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector])
     rows = vector_rows([m.id for m in messages], vectors)
     if rows is None:
         return {}
-    later = np.clip(np.triu(rows @ rows.T, 1), 0.0, 1.0)
+    later = np.clip(np.triu(products_with_earlier(rows).T, 1), 0.0, 1.0)
     nearest, each = np.zeros(len(messages)), np.arange(len(messages))
     for _ in range(COME_BACK_TO):  # sorting the rows would take 30 times as long
         best = later.argmax(axis=1)

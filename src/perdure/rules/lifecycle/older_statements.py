@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from perdure.formulas.products import products_with_earlier, products_with_one
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
 from perdure.rules.differences import Statements, denying_texts, differing_texts, numbers_in, statements
@@ -74,7 +75,7 @@ def find_older(
     partly: dict[str, dict[str, str]] = {}
     over = _replaced(messages, words, rows, left_out, partly)
     ids, corrected = [m.id for m in messages], over.copy()
-    likeness = np.zeros(over.shape) if rows is None else rows @ rows.T
+    likeness = np.zeros(over.shape) if rows is None else products_with_earlier(rows)
     alike = np.tril(likeness >= ALIKE, -1)
     about = _about_one_thing(messages, words, alike)
     said = np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)
@@ -197,7 +198,7 @@ def _counting_the_same(
 def _of_one_thing(at: int, words: frozenset[str], holders: WordHolders, rows: np.ndarray | None) -> NDArray[np.bool_]:
     """Return which messages have one of some words of a message, or are like it: they are about one thing."""
     same = holders.counts(words) > 0
-    return same if rows is None else same | (rows @ rows[at] >= _ABOUT_ONE_THING)
+    return same if rows is None else same | (products_with_one(rows, rows[at]) >= _ABOUT_ONE_THING)
 
 
 def _comparable(messages: Sequence[MemoryItem]) -> _Pairs:
