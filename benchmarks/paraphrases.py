@@ -1,11 +1,12 @@
 """Which pairs of texts consolidation merges: true paraphrases should, contradictions and changed values never.
 
-Usage: python benchmarks/paraphrases.py [--sick FILE] [--locked | --notes NAME] [--show] [--json]
+Usage: python benchmarks/paraphrases.py [--sick FILE] [--locked | --notes NAME | --together] [--show] [--json]
 
 Data: the labelled pairs of agents' notes in ``training/pairs`` (the first half, with ``--locked`` the other, with
 ``--notes`` the file of that name) and the sentence pairs of SICK. A pair is a candidate where its likeness, as the
 default policy weighs it, reaches 0.85; it merges if the meaning guard lets one text stand for the other. The plain
-baseline merges all candidates.
+baseline merges all candidates. ``--together`` stores the rewordings of ``training/rewordings.jsonl`` in one store
+instead, as somebody would who says things again, and consolidates it.
 """
 
 from __future__ import annotations
@@ -91,14 +92,38 @@ def measured(name: str, pairs: list[Pair], *, show: bool) -> list[Row]:
     return rows
 
 
+def together(*, show: bool) -> list[Row]:
+    """Count what of many rewordings of few notes is merged in one store, of each note alone and of all."""
+    lines = [json.loads(line) for line in (PAIRS.parent / "rewordings.jsonl").read_text("utf-8").splitlines()]
+    notes = sorted({line["note"] for line in lines})
+    rows = []
+    for some in (*([note] for note in notes), notes):
+        texts = [line["text"] for line in lines if line["note"] in some]
+        policy = {"embedder": {"model": "local"}, "consolidate": {"require_dry_run": False}}
+        with perdure.open(":memory:", policy=policy) as memory:
+            memory.remember_many(texts)
+            merged = memory.consolidate("default", dry_run=False).memories_merged
+            left = [item.content for item in memory.list(limit=len(texts))]
+        most, told = len(texts) - len(some), f"rewordings of {len(some)} {'note' if len(some) == 1 else 'notes'}"
+        say(f"{told} in one store: {merged} of {most} merge ({texts[0]})")
+        for text in left if show else ():
+            say(f"    stays: {text}")
+        rows.append(Row(f"{told} merged", merged / most, "", 0.6, at_least=True))
+    return rows
+
+
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--sick", help="a file of SICK's pairs, gzipped")
     arguments.add_argument("--locked", action="store_true", help="the locked half of the notes")
     arguments.add_argument("--notes", metavar="NAME", help="another file of training/pairs, such as fresh_locked")
+    arguments.add_argument("--together", action="store_true", help="many rewordings in one store")
     arguments.add_argument("--show", action="store_true", help="the pairs that are judged wrongly")
     given = arguments.parse_args()
     half = given.notes or ("locked" if given.locked else "first")
+    if given.together:
+        finished(together(show=given.show), as_json=given.json)
+        return
     rows = measured(f"notes ({given.notes or f'{half} half'})", notes(half), show=given.show)
     if given.sick:
         rows += measured("SICK", sick(given.sick), show=given.show)

@@ -71,6 +71,40 @@ def test_moves_that_wait_are_counted_by_gate_and_told_after_days(opening, clock)
     assert "held_days" not in names(memory)
 
 
+@pytest.mark.behaviour("MO02")
+def test_moves_that_gates_held_back_anew_are_counted_for_a_day_and_a_week(opening, clock):
+    memory = opening({**FADING, "gates": {"loss_free_count": 0, "loss_share": 0}, "alerts": {"gate_refusals": 3}})
+    ids = filled(memory)
+    clock.passes(days=9)
+    memory.sweep()
+    assert memory.stats().journal.events["held"] == (5, 5)
+    told = names(memory)["gate_refusals"]
+    assert (told.severity, told.value, told.threshold) == ("warning", 5, 3)
+    clock.passes(days=2)
+    memory.sweep()  # what waits is not refused anew
+    assert memory.stats().journal.events["held"] == (0, 5)
+    assert "gate_refusals" not in names(memory)
+    memory.sweep(accept_loss="they are not needed")
+    clock.passes(days=9)
+    assert "held" not in memory.stats().journal.events
+    assert not memory.stats().held
+    assert memory.get(ids[0]) is None
+
+
+@pytest.mark.behaviour("MO04")
+def test_a_form_whose_memories_lack_value_is_told_where_the_policy_asks_for_it(opening, clock):
+    asking = {**WORDS_ONLY, "alerts": {"lacking_value": 0.5}}
+    memory = opening(asking)
+    memory.remember("The gate squeaks.", importance=0.9)
+    assert "lacking_value" not in names(memory)
+    clock.passes(days=400)
+    (mean,) = memory.stats().value_by_form.values()
+    told = names(memory)["lacking_value"]
+    assert (told.severity, told.value) == ("warning", pytest.approx(1 - mean, abs=1e-3))
+    assert f"form full have a mean value of {mean:.2f}" in told.message
+    assert "lacking_value" not in names(opening(WORDS_ONLY))
+
+
 @pytest.mark.behaviour("MO03")
 def test_maintenance_that_does_not_run_is_critical(opening, clock):
     memory = opening(FADING)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import json
+import random
+import re
 import string
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import budget, every
-from perdure.rules.meaning_guard import anchors, conflict, lost_meaning
+from perdure.rules.meaning_guard import anchors, conflict, contradiction, lost_meaning
 from rules.test_tokens import data_file
 
 ANY = settings(max_examples=budget(50, 800), deadline=None, derandomize=True)
@@ -18,6 +22,8 @@ ANY = settings(max_examples=budget(50, 800), deadline=None, derandomize=True)
 OPPOSED = [
     ("The user's favourite colour is purple.", "The user's favourite colour is cyan."),
     ("The timeout is 30 seconds.", "The timeout is 40 seconds."),
+    ("For 30 days backups are kept.", "Backups are kept for 60 days."),
+    ("For 30 days backups are kept.", "Backups are kept within 30 days."),
     ("The timeout is thirty seconds.", "The timeout is 40 seconds."),
     ("The box weighs 5 kg.", "The box weighs 5 lb."),
     ("The box weighs 5kg.", "The box weighs 5lb."),
@@ -106,6 +112,7 @@ SAME = [
     ("Alice is running.", "Alice runs."),
     ("It's broken", "It is broken."),
     # Where an article stands, something begins: what opened the sentence, a comma or not, is over.
+    ("For 30 days backups are kept.", "Backups are kept for 30 days."),
     ("At night a guard watches the door.", "A guard watches the door at night."),
     ("Before the freeze, a release is made.", "A release is made before the freeze."),
     ("The server's port is 8080.", "The port of the server is 8080."),
@@ -220,3 +227,22 @@ def test_a_hostile_text_does_not_contradict_itself(part):
 
 def test_one_and_a_thing_in_one_text_stand_for_themselves():
     assert conflict("One node is a node of the cluster!", "One node is a node of the cluster.") == ""
+
+
+PAIRS = sorted((Path(__file__).resolve().parents[2] / "training" / "pairs").glob("*.jsonl"))
+NOTES = [(n["one"], n["other"]) for file in PAIRS for n in map(json.loads, file.read_text("utf-8").splitlines())]
+
+
+def test_each_refusal_of_a_merge_names_what_differs():
+    draw = random.Random(16)  # noqa: S311  # repeatable on purpose
+    texts = [text for pair in NOTES for text in pair]
+    said_twice = [(f"{text} {draw.choice(text.split())}", text) for text in draw.sample(texts, 300)]
+    doubled = [(re.sub(r"(\w+)\W*$", r"\1 \1.", text), text) for text in draw.sample(texts, 300)]
+    assert len(NOTES) > 700
+    refusals = {why for pair in (*NOTES, *said_twice, *doubled) for why in (conflict(*pair), conflict(*pair[::-1]))}
+    refusals |= {contradiction(*pair) for pair in NOTES}
+    assert len(refusals) > 100
+    assert [why for why in refusals if why.rstrip().endswith(":")] == []
+    assert conflict("Carla's manager manager is Victor.", "Carla's manager is Victor.").endswith(
+        "says again: 'manager'"
+    )

@@ -171,6 +171,15 @@ def test_a_refusal_lists_each_fault_and_says_what_to_do():
             r"unknown key 'hot_mesages' in \[tiers\] \(did you mean hot_messages\?\); its keys",
         ),
         ("[tiers]\nq = 3", r"unknown key 'q' in \[tiers\]; its keys"),
+        (
+            '[archive]\nexpire = "delete"',
+            r"'expire' in \[archive\]; .* erased for good after upkeep.erase_archived_days",
+        ),
+        ('[tiers]\nexpire = "delete"', r"'expire' in \[tiers\]; .* erased for good after upkeep.erase_archived_days"),
+        (
+            'expire = "delete"',
+            r"unknown key 'expire'; .* erased for good after upkeep.erase_archived_days days; set that",
+        ),
     ],
 )
 def test_an_unknown_name_is_told_with_the_nearest_that_there_is(tmp_path, text, told):

@@ -15,6 +15,7 @@ class JournalGrowth:
     total: int  # ever
     characters: int = 0  # what its lines had when maintenance last trimmed them; 0 before
     # ``stored``, ``moved`` to another tier, ``shortened``, ``archived``, ``superseded``, ``consolidated``,
-    # ``invalidated``, ``restored``, ``erased`` -> how often within (a day, a week). What was undone is left out
+    # ``invalidated``, ``restored``, ``erased``, ``held`` (a gate refused a move of a sweep, and it waits from then on)
+    # -> how often within (a day, a week). What was undone is left out
     events: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     whole: bool = True  # whether these are all events of the week; else those of a namespace's newest 5,000 changes

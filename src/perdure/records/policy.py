@@ -387,3 +387,7 @@ REPLACED_KEYS: Final[Mapping[tuple[str, str], str]] = dict.fromkeys(
     "recall.answer_chance",
 )
 """(section, key that a policy file may still have) -> the key that took its place."""
+EXPECTED_KEYS: Final[Mapping[str, str]] = {
+    "expire": "what was archived is erased for good after upkeep.erase_archived_days days; set that"
+}
+"""Key that people expect, in whatever section -> the clause that names the key which does it."""

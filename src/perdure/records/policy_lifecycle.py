@@ -301,6 +301,10 @@ class AlertPolicy:
         0.2, "Warning: this share of the visible memories would be archived within 30 days.", 0, 1
     )
     held_days: float = store_key(7.0, "Warning: a gate has held a move for so many days.", 0, 3650)
+    gate_refusals: int = store_key(0, "Warning: within a day the gates held back so many moves anew.", 0, 100_000)
+    lacking_value: float = store_key(
+        0.0, "Warning: the mean value of the memories that are shown in one form is so much below 1.", 0, 1
+    )
     journal_changes: float = store_key(
         10.0, "Warning: a day brought so many journalled changes for each visible memory, of at least 100.", 0, 10_000
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, Final
 
 from perdure.records.instant import from_instant
@@ -135,6 +136,13 @@ def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
     if found.held_first:
         gates = ", ".join(f"{gate} {count:,}" for gate, count in found.held.items())
         yield _of_held(found.held_first[0][1], f" ({gates})", tuple(i for i, _ in found.held_first), now)
+    refusals, _ = found.journal.events.get("held", (0, 0)) if found.journal else (0, 0)
+    note = f"gates held back {refusals:,} {'move' if refusals == 1 else 'moves'} anew within a day"
+    yield "gate_refusals", "warning", refusals, note, ()
+    if found.value_by_form:
+        form, mean = min(found.value_by_form.items(), key=itemgetter(1))
+        note = f"memories shown in the form {form} have a mean value of {mean:.2f}"
+        yield "lacking_value", "warning", 1 - mean, note, ()
     yield "questions", "info", found.questions, f"{found.questions:,} questions wait for a person (perdure review)", ()
     near = tuple(i for i, _, _ in found.vault_candidates)
     yield "vault_candidates", "info", len(near), f"{len(near)} memories are nearly worth the vault", near

@@ -313,7 +313,9 @@ def _other_difference(nearest: _Sentence, loser: _Sentence) -> str:
     if words:
         return "missing from the remaining text: " + ", ".join(repr(i.value) for i in words[:5])
     if len(nearest.items) > len(loser.items):
-        return "the remaining text covers less, or differs: " + " ".join(
-            i.value for i in nearest.items if not any(i.same(k) for k in loser.items)
-        )
+        more = [i.value for i in nearest.items if not any(i.same(k) for k in loser.items)]
+        if more:
+            return "the remaining text covers less, or differs: " + " ".join(more)
+        again = Counter(i.value for i in nearest.items) - Counter(i.value for i in loser.items)
+        return "the remaining text says again: " + ", ".join(map(repr, again))
     return "the same words in another order"

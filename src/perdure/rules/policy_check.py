@@ -15,7 +15,15 @@ from perdure.formulas.fsrs import GOOD, PowerRetentionCurve, first_review
 from perdure.formulas.strength import RetentionCurve, StrengthCurve, reinforce_strength
 from perdure.formulas.value import ValueCurve
 from perdure.records.errors import PolicyError
-from perdure.records.policy import PRESET_ALIASES, PRESETS, REPLACED_KEYS, VALUE_ALIASES, Policy, sections
+from perdure.records.policy import (
+    EXPECTED_KEYS,
+    PRESET_ALIASES,
+    PRESETS,
+    REPLACED_KEYS,
+    VALUE_ALIASES,
+    Policy,
+    sections,
+)
 from perdure.rules.lifecycle.state_arrays import LONG_TERM, SESSION, strength_parameters, value_weights
 
 _ROUNDING: Final = 1e-9
@@ -59,6 +67,8 @@ def _unknown_name(name: str, value: Any, known: Sequence[str]) -> str:
     """What is wrong with a name at the top of a policy."""
     if isinstance(value, Mapping):
         return f"unknown section [{name[:100]}]{_meant(name, known)}; the sections are {', '.join(known)}."
+    if name in EXPECTED_KEYS:
+        return f"unknown key {name!r}; {EXPECTED_KEYS[name]}."
     others = f"the only key outside a section is preset; the sections are {', '.join(known)}."
     return f"unknown key {name[:100]!r}{_meant(name, ('preset', *known))}; {others}"
 
@@ -80,8 +90,9 @@ def _section(name: str, kind: type, settings: Mapping[str, Any]) -> tuple[dict[s
             problems.append(f"{name}.{key} was replaced by {by}: remove it, or set {by}.")
             continue
         if key not in known:
-            meant = _meant(str(key), known)
-            problems.append(f"unknown key {str(key)[:100]!r} in [{name}]{meant}; its keys are {', '.join(known)}.")
+            meant = EXPECTED_KEYS.get(str(key)) or f"its keys are {', '.join(known)}"
+            near = "" if key in EXPECTED_KEYS else _meant(str(key), known)
+            problems.append(f"unknown key {str(key)[:100]!r} in [{name}]{near}; {meant}.")
             continue
         value = setting
         if isinstance(value, str):

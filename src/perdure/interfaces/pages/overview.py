@@ -36,6 +36,7 @@ _EVENTS: Final = {
     "invalidated": "found to be no longer true",
     "restored": "restored",
     "erased": "erased for good",
+    "held": "held back by a gate",
 }
 _AGES: Final = {
     "day": "under a day",

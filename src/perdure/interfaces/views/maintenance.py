@@ -65,6 +65,7 @@ def _foreseen(report: Report, days: float) -> Iterator[Block]:
     if report.left_out:
         yield Line(f"… and {report.left_out:,} more; --details lists all.", item=True, reader="person")
         yield Line(f"and {report.left_out:,} more; details=true lists all", item=True, reader="model")
+    yield from _held(report)
 
 
 def _moves(report: Report) -> Iterator[Block]:
@@ -74,6 +75,10 @@ def _moves(report: Report) -> Iterator[Block]:
     if report.moved:
         yield Line(counts_in_words(report.tally))
     yield from first([_move(m) for m in report.moved])
+    yield from _held(report)
+
+
+def _held(report: Report) -> Iterator[Block]:
     for hold in report.held:
         reason = f": {pluralize(len(hold.ids), 'move')}. {hold.because}"
         yield Line(("Held back in ", Foreign(hold.namespace), reason), tone="warning")

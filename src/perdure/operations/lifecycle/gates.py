@@ -14,10 +14,10 @@ from perdure.operations.recall import SPARE, embed_query
 from perdure.records.errors import GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import STANDS_FOR, Record, Shelf
-from perdure.records.plan import Plan, Target
+from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Answer, Canary, SearchView, TransactionView
+from perdure.records.store_rows import Answer, Canary, Lost, SearchView, TransactionView
 from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
 from perdure.rules.lifecycle.ration import Budget, LossHistory
 from perdure.rules.lifecycle.signals import memory_items
@@ -110,21 +110,62 @@ def recall_gate(ctx: Context, plan: Plan) -> Check | None:
 
     What they find now is looked up before the plan is written; the check looks again inside its transaction.
     """
-    now, look = ctx.clock(), _Now(ctx, plan.namespace)
-    questions = [(c, _question(ctx, c.text)) for c in _canaries(ctx, plan.namespace)]
-    before = [(c, q, found) for c, q in questions if (found := _answers(ctx, look, q, now))]
-    stand_ins = _stand_ins(ctx, plan, {i for c, _, _ in before for i in c.expect})
-    before = [entry for entry in before if lost_answers(entry[0], entry[2], (), stand_ins)]  # what it has to lose
-    if not before:
+    stake = find_stake(ctx, plan.namespace, _Now(ctx, plan.namespace), plan.changes)
+    if not stake.asked:
         return None
 
     def check(glimpse: TransactionView) -> None:
-        lost = [x for c, q, found in before for x in lost_answers(c, found, _answers(ctx, glimpse, q, now), stand_ins)]
+        lost = stake.lost_in(ctx, glimpse)
         if why := recall_refusal(lost):
             ids = tuple(dict.fromkeys(i for x in lost for i in x.ids))
             raise GateStopped(f"{_REFUSAL}{why}.", ids, remedy=_REMEDY)
 
     return check
+
+
+@dataclass(frozen=True, slots=True)
+class Stake:
+    """What a namespace's canaries have to lose."""
+
+    at: Instant
+    asked: Sequence[tuple[Canary, Query, tuple[Answer, ...]]]  # those that have an answer now, and what they find
+    stand_ins: Mapping[str, frozenset[str]]  # expected memory -> what stands for it
+
+    def ids_of(self, canary: Canary, before: Sequence[Answer]) -> set[str]:
+        """Return what a canary expects or finds now, and what stands for it."""
+        named = {*canary.expect, *(answer.id for answer in before)}
+        return named.union(*(self.stand_ins.get(i, frozenset()) for i in canary.expect))
+
+    def lost_in(self, ctx: Context, look: SearchView) -> list[Lost]:
+        """Return the answers of now that are none in a view of what would be."""
+        return [
+            lost
+            for canary, query, before in self.asked
+            for lost in lost_answers(canary, before, _answers(ctx, look, query, self.at), self.stand_ins)
+        ]
+
+
+def find_stake(
+    ctx: Context,
+    place: str,
+    look: SearchView,
+    changes: Sequence[Change] = (),
+    concerns: Callable[[frozenset[str]], bool] | None = None,
+) -> Stake:
+    """Return what the canaries of a namespace find in a view of it as it is, before some changes.
+
+    ``concerns`` says of the memories that a canary expects, and of what stands for them, whether it is to be asked.
+    """
+    now, canaries = ctx.clock(), _canaries(ctx, place)
+    if concerns is not None:
+        named = _stand_ins(ctx, place, (), {i for c in canaries for i in c.expect})
+        canaries = [
+            c for c in canaries if c.contains or concerns(frozenset(c.expect).union(*(named[i] for i in c.expect)))
+        ]
+    questions = [(c, _question(ctx, c.text)) for c in canaries]
+    before = [(c, q, found) for c, q in questions if (found := _answers(ctx, look, q, now))]
+    stand_ins = _stand_ins(ctx, place, changes, {i for c, _, _ in before for i in c.expect})
+    return Stake(now, [x for x in before if lost_answers(x[0], x[2], (), stand_ins)], stand_ins)
 
 
 def why_of(error: GateStopped) -> str:
@@ -198,10 +239,10 @@ def _answers(ctx: Context, look: SearchView, query: Query, now: Instant) -> tupl
     return tuple(Answer(hit.memory.id, hit.memory.content) for hit in hits[:limit])
 
 
-def _stand_ins(ctx: Context, plan: Plan, expected: set[str]) -> Mapping[str, frozenset[str]]:
+def _stand_ins(ctx: Context, place: str, changes: Sequence[Change], expected: set[str]) -> Mapping[str, frozenset[str]]:
     """Return what stands for each expected memory, now or after the plan, over any number of merges."""
     links: dict[str, set[str]] = {}
-    for change in plan.changes:
+    for change in changes:
         if change.target is Target.LINK and change.after and change.after["kind"] == STANDS_FOR:
             links.setdefault(change.after["other"], set()).add(change.id)
 
@@ -210,7 +251,7 @@ def _stand_ins(ctx: Context, plan: Plan, expected: set[str]) -> Mapping[str, fro
         waiting = [identity]
         while waiting:
             one = waiting.pop()
-            stored = {other for other, kind, _ in ctx.store.links_to(plan.namespace, one) if kind == STANDS_FOR}
+            stored = {other for other, kind, _ in ctx.store.links_to(place, one) if kind == STANDS_FOR}
             fresh = (stored | links.get(one, set())) - found - {identity}
             found |= fresh
             waiting += fresh

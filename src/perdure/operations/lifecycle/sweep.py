@@ -12,6 +12,7 @@ from typing import Final
 from perdure.operations.documents import PAGE, all_ids, ids_through, pages
 from perdure.operations.lifecycle.compression import shorten
 from perdure.operations.lifecycle.fit import fit_after_sweep
+from perdure.operations.lifecycle.foreseen_gate import gate_openings
 from perdure.operations.lifecycle.gates import check_only, loss_history, recall_gate, why_of, with_accepted_loss
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Pairs
@@ -164,11 +165,12 @@ def _forecast_place(ctx: Context, place: str, policy: str, until: Instant, befor
 def _forecast_losses(
     ctx: Context, place: str, sharing: Rationing, came: Mapping[str, tuple[int, int]], found: Outlook
 ) -> None:
-    """Add what would move of memories that are hidden or shortened, each on the day that the loss budget gives it.
+    """Add what would move of memories that are hidden or shortened, each on the day that the gates give it.
 
     Whether a memory can be shortened is told by its text, so those are played one by one.
     """
-    openings = _share_out(ctx, place, sharing).openings
+    openings, held = gate_openings(ctx, place, sharing, _share_out(ctx, place, sharing))
+    found.held += held
     page = forecast_moves(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
     found.add_page(page, page.shortens, place, [came[i] for i in page.ids], ctx.policy)
     shortening = {i: sharing.states[i] for i in page.shortening()}
@@ -181,7 +183,7 @@ def hidden_by(ctx: Context, place: str, until: Instant) -> int:
     """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
     sharing = _new_rationing(ctx, ctx.clock(), until, policy_changed=False)
     deque(_foresee_pages(ctx, place, until, sharing, policy_changed=False), maxlen=0)
-    return count_hidden(_replay_ration(ctx, place, sharing))
+    return count_hidden(_replay_gates(ctx, place, sharing))
 
 
 def _foresee_pages(
@@ -195,8 +197,8 @@ def _foresee_pages(
         yield page
 
 
-def _replay_ration(ctx: Context, place: str, sharing: Rationing) -> list[Trajectory]:
-    openings = _share_out(ctx, place, sharing).openings
+def _replay_gates(ctx: Context, place: str, sharing: Rationing) -> list[Trajectory]:
+    openings, _ = gate_openings(ctx, place, sharing, _share_out(ctx, place, sharing))
     return replay(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
 
 

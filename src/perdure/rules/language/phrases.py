@@ -312,9 +312,17 @@ def _add_plain(at: _Reading, item: Item) -> None:
     if item.value == "and" and at.marker in {DATE, TIME}:
         at.add(item)
         return
-    if ended or (opened and (at.marker or at.insert)) or _is_finite(at, item):
+    if ended or (opened and (at.marker or at.insert)) or _is_finite(at, item) or _opens_core(at, item):
         at.to_core()
     at.add(item)
+
+
+def _opens_core(at: _Reading, item: Item) -> bool:
+    """Return whether a word follows an amount that opens a sentence: "for 30 days" | "backups are kept"."""
+    if at.clause.core or not at.marker or len(at.into) < 2 or item.kind != "word" or item.value in PREPOSITIONS:  # noqa: PLR2004
+        return False
+    number, measure = at.into[-2:]
+    return number.kind == "number" and measure.value.endswith("s") and not measure.forms.isdisjoint(MEASURES)
 
 
 def _is_finite(at: _Reading, item: Item) -> bool:

@@ -898,7 +898,8 @@ SELECT CASE
     WHEN before IS NULL AND after IS NULL THEN CASE operation WHEN 'erase' THEN 'erased' ELSE '' END
     WHEN before IS NULL THEN 'stored'
     WHEN after ->> 'status' <> before ->> 'status' THEN after ->> 'status'
-    WHEN after ->> 'tier' <> before ->> 'tier' THEN 'moved' ELSE '' END,
+    WHEN after ->> 'tier' <> before ->> 'tier' THEN 'moved'
+    WHEN after ->> 'held' > before ->> 'held' THEN 'held' ELSE '' END,
   CAST(coalesce(after ->> 'form' <> before ->> 'form' AND after ->> 'form' <> 'full', false) AS integer), recent, count(*)
 FROM (
   SELECT o.operation, CAST(o.at_ms >= :day AS integer) AS recent, CAST(j.before AS json) AS before, CAST(j.after AS json) AS after

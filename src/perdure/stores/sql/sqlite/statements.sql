@@ -746,7 +746,8 @@ SELECT CASE
     WHEN before IS NULL AND after IS NULL THEN CASE operation WHEN 'erase' THEN 'erased' ELSE '' END
     WHEN before IS NULL THEN 'stored'
     WHEN after ->> 'status' <> before ->> 'status' THEN after ->> 'status'
-    WHEN after ->> 'tier' <> before ->> 'tier' THEN 'moved' ELSE '' END,
+    WHEN after ->> 'tier' <> before ->> 'tier' THEN 'moved'
+    WHEN after ->> 'held' > before ->> 'held' THEN 'held' ELSE '' END,
   coalesce(after ->> 'form' <> before ->> 'form' AND after ->> 'form' <> 'full', 0), recent, count(*)
 FROM (SELECT operation, recent,
   CASE WHEN json_valid(was) THEN was END AS before, CASE WHEN json_valid(became) THEN became END AS after FROM (
