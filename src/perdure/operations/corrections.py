@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.records.instant import text_of
-from perdure.records.memory import Kind, MemoryItem, Status
+from perdure.records.memory import Kind, MemoryItem, Record, Status
 from perdure.records.recall import Filters, Hit, OverFact, Query
 from perdure.rules.corrected_hits import corrections_first, may_correct
 from perdure.rules.language.replaced_values import replaced_values
@@ -17,6 +17,7 @@ from perdure.rules.last_said import said_after
 from perdure.rules.lifecycle.signals import memory_items
 
 _LOOKED_UP: Final = 3  # so many of the best hits have their corrections looked up
+_AS_LIKELY: Final = 0.5  # that are so likely to answer, as a share of the likeliest
 _CANDIDATES: Final = 20  # among so many memories with words of theirs
 
 
@@ -30,24 +31,60 @@ def with_corrections(ctx: Context, namespace: str, hits: list[Hit], question: st
 def with_unfound_corrections(
     ctx: Context, namespace: str, hits: Sequence[Hit], question: str, filters: Filters
 ) -> list[Hit]:
-    """Return hits, before the best ones what names their value as replaced, though it has no word of the question."""
+    """Return hits, before the best ones what names their value as replaced, though it has no word of the question.
+
+    What takes back a part of one stands behind it.
+    """
+    likely = _AS_LIKELY * max((h.relevance for h in hits), default=0.0)
     best = [h for h in hits if h.memory.kind in (Kind.NOTE, Kind.EPISODE) and not h.updated_by][:_LOOKED_UP]
-    words = tuple(dict.fromkeys(word for h in best for word in query_words(h.memory.content)))
-    if not words or not ctx.policy.knowledge.watch:
+    best = [h for h in best if h.relevance >= likely]
+    records = _correcting(ctx, namespace, best, filters) if ctx.policy.knowledge.watch else []
+    known = {h.memory.id for h in hits}
+    records = [r for r in records if r.id not in known]
+    if not records and not may_correct(hits):
         return list(hits)
-    pool = ctx.store.search(namespace, Query(" ".join(words), words), filters, ctx.policy.recall.for_limit(_CANDIDATES))
-    found = sorted(zip(pool.columns.ids, pool.columns.bm25, strict=True), key=lambda one: -one[1])[:_CANDIDATES]
-    new = [i for i, _ in found if i not in {h.memory.id for h in hits}]
-    records = [r for r in (ctx.store.get(namespace, new) if new else ()) if r.state.status is Status.ACTIVE]
-    records = [r for r in records if replaced_values(r.content.text) and filters.sees(r.state.scope, r.content.session)]
-    if not records:
-        return list(hits)
-    plain = Hit(best[0].memory, 0.0, {})
+    plain = Hit(hits[0].memory, 0.0, {})
     more = [replace(plain, memory=m) for m in memory_items(records, ctx.policy, ctx.clock(), ctx.counted)]
     vectors = ctx.store.vectors(namespace, [h.memory.id for h in (*hits, *more)])
     shown = corrections_first([*hits, *more], question, vectors)
-    correcting = {h.updated_by for h in shown}
-    return [h for h in shown if h.memory.id not in new or h.memory.id in correcting]
+    return _brought_in(shown, {h.memory.id for h in more})
+
+
+def _correcting(ctx: Context, namespace: str, hits: Sequence[Hit], filters: Filters) -> list[Record]:
+    """Return what names a value as replaced and has words of some hits."""
+    words = tuple(dict.fromkeys(word for h in hits for word in query_words(h.memory.content)))
+    if not words:
+        return []
+    pool = ctx.store.search(namespace, Query(" ".join(words), words), filters, ctx.policy.recall.for_limit(_CANDIDATES))
+    found = sorted(zip(pool.columns.ids, pool.columns.bm25, strict=True), key=lambda one: -one[1])[:_CANDIDATES]
+    records = ctx.store.get(namespace, [i for i, _ in found]) if found else ()
+    return [
+        r
+        for r in records
+        if r.state.status is Status.ACTIVE
+        and replaced_values(r.content.text)
+        and filters.sees(r.state.scope, r.content.session)
+    ]
+
+
+def _brought_in(hits: Sequence[Hit], new: Collection[str]) -> list[Hit]:
+    """Return hits, of the new ones those that correct another one: as good an answer as that one, and beside it."""
+    own = [h for h in hits if h.memory.id not in new]
+    whole = {h.updated_by: h for h in reversed(own) if h.updated_by in new}
+    partly = {o.replaced_by: h for h in reversed(own) for o in h.over if o.replaced_by in new}
+    shown: list[Hit] = []
+    for hit in hits:
+        identity = hit.memory.id
+        if identity not in new:
+            shown.append(hit)
+            shown += [_like(h, hit) for h in hits if partly.get(h.memory.id) is hit and h.memory.id not in whole]
+        elif identity in whole:
+            shown.append(_like(hit, whole[identity]))
+    return shown
+
+
+def _like(hit: Hit, other: Hit) -> Hit:
+    return replace(hit, score=other.score, parts=other.parts, cosine=other.cosine, relevance=other.relevance)
 
 
 def taken_back(ctx: Context, memory: MemoryItem, over: Sequence[OverFact]) -> tuple[OverFact, ...]:

@@ -27,15 +27,18 @@ from perdure.records.errors import (
     StoreReadOnly,
     UncountedWarning,
 )
+from perdure.records.identifier import shown_id
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Form, Kind, MemoryItem, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
+from perdure.rules.corrected_hits import with_parts
 from perdure.rules.language.sentences import as_sentence
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest_entries import is_informative, repeated_requests
 from perdure.rules.lifecycle.older_statements import find_older
+from perdure.rules.newer_beside import newer_before
 from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy
 from perdure.rules.source_trust import takes_over, trust_of
@@ -144,7 +147,9 @@ class Agent:
         shown = digest(self.ctx, namespace, budget_tokens=max(0, room), inside=session, brief=True, asking=ASKING_OPEN)
         if not shown.ids:
             return ""
-        self._note_now(session, namespace, {"shown": list(shown.ids[:_SHOWN])}, "memories were shown")
+        named = [i for i in shown.ids if f"[{shown_id(i)}]" in shown.text]  # others stand below their day
+        seen = {"shown": list(shown.ids[:_SHOWN]), "named": named[:_SHOWN]}
+        self._note_now(session, namespace, seen, "memories were shown")
         lines = shown.text.splitlines()[2:-1]  # without the marks and the heading of a file
         return context_block(["\n".join(lines)])
 
@@ -165,8 +170,9 @@ class Agent:
             return ""
         visible = hits[: len(lines)]
         recall, _ = recalling.count_accesses(self.ctx, question, namespace, visible, self.ctx.clock())
-        shown_ids = [*self._data(session, namespace).get("shown", ()), *(h.memory.id for h in visible)]
-        self._note_now(session, namespace, {"shown": shown_ids[-_SHOWN:]}, "memories were shown")
+        before, new = self._data(session, namespace), [h.memory.id for h in visible]
+        seen = {key: [*before.get(key, ()), *new][-_SHOWN:] for key in ("shown", "named")}
+        self._note_now(session, namespace, seen, "memories were shown")
         heading = head.format(recall) if recall else "Related to this prompt:"
         doubted = any(h.contested_with or h.question for h in visible)
         return context_block([heading, *lines, *([ASKING] if doubted else [])])
@@ -177,19 +183,23 @@ class Agent:
         hits = self._with_whole_texts(
             with_unfound_corrections(self.ctx, namespace, found, question, filters), namespace
         )
-        shown = set(self._data(session, namespace).get("shown", ()))
+        data = self._data(session, namespace)
+        shown = set(data.get("shown", ()))
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
         undecided = {h.memory.id for h in hits if h.contested_with}
         superseded = likely_superseded(self.ctx, namespace, [h.memory.id for h in hits])
         by_number = not judges_statements(self.ctx)
-        over = find_older([h.memory for h in hits], vectors, superseded, by_number=by_number).over - undecided
+        older = find_older([h.memory for h in hits], vectors, superseded, by_number=by_number)
+        hits = list(with_parts(hits, older).values())
+        over = {h.memory.id for h in hits if h.updated_by} | (older.over - undecided)
         session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
-        hidden = shown | over | session_messages | {h.memory.id for h in hits if h.updated_by}
+        hidden = shown | over | session_messages
         hidden |= repeated_requests(h.memory for h in hits)
         hidden |= {h.memory.id for h in hits if self._is_beside(h) or _says_again(h.memory, question)}
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
-        return [h for h in hits if h.memory.id in related - hidden and is_informative(h.memory)]
+        current = [h for h in hits if h.memory.id not in over and is_informative(h.memory)]
+        return newer_before([h for h in current if h.memory.id in related - hidden], current, data.get("named", ()))
 
     def _is_beside(self, hit: Hit) -> bool:
         """Return whether a hit shares no word and no meaning with a prompt, but was said beside what does.

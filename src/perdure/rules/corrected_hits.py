@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from perdure.records.instant import text_of
-from perdure.records.memory import Status
+from perdure.records.memory import Kind, Status
 from perdure.records.recall import Hit, OverFact
 from perdure.records.vector import Vector
 from perdure.rules.differences import numbers_in
-from perdure.rules.language.replaced_values import replaced_values
+from perdure.rules.language.replaced_values import content_words, replaced_values
 from perdure.rules.last_said import said_after, said_at
-from perdure.rules.lifecycle.older_statements import find_older
+from perdure.rules.lifecycle.older_statements import OlderStatements, find_older
+from perdure.rules.lifecycle.parts_that_hold import partly_over
 from perdure.rules.presentation import keeps_order
 
 
@@ -25,7 +26,7 @@ def may_correct(hits: Sequence[Hit]) -> bool:
 def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) -> list[Hit]:
     """Return the same hits, marked where a later one names their value as replaced, which stands before them.
 
-    A note that says more than that value is not marked as a whole, and stays where it is. MEMORY.md leaves out what is
+    What says more than that value is not marked as a whole, and stays where it is. MEMORY.md leaves out what is
     marked as a whole (rules/lifecycle/older_statements.py). What stands in another's place is as likely an answer.
     Facts, and what is in open conflict, follow rules of their own. A question that asks for the past, or names a day,
     keeps the order.
@@ -37,10 +38,9 @@ def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, 
     relevance = {i: h.relevance for i, h in shown.items()}
     for older, by in sorted(corrected.items(), key=lambda pair: said_at(shown[pair[0]].memory.state)):
         relevance[by] = max(relevance[by], relevance[older])
-    told = {i: _partly_over(h, found.partly.get(i, {}), shown) for i, h in shown.items()}
     order = [
-        replace(h, relevance=relevance[i], updated_by=h.updated_by or corrected.get(i), over=(*h.over, *told[i]))
-        for i, h in shown.items()
+        replace(h, relevance=relevance[i], updated_by=h.updated_by or corrected.get(i))
+        for i, h in with_parts(hits, found).items()
     ]
     if keeps_order(question, hits):
         return order
@@ -51,40 +51,54 @@ def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, 
     return order
 
 
+def with_parts(hits: Sequence[Hit], found: OlderStatements) -> dict[str, Hit]:
+    """Return hits by their ids, marked where later ones say that a part of them is over."""
+    shown = {h.memory.id: h for h in hits}
+    told = {i: tuple(_partly_over(h, found.partly.get(i, {}), shown)) for i, h in shown.items()}
+    return {i: replace(h, over=(*h.over, *told[i])) if told[i] else h for i, h in shown.items()}
+
+
 def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], question: str) -> list[Hit]:
     """Return the same hits, of each (later, earlier) pair the later one before the other, and both naming each other.
 
-    What stands in another's place is as likely an answer. A question that asks for the past keeps the order, and one
-    that asks for the thing of the earlier one by its number keeps these two.
+    What stands in another's place is as likely an answer. A question that asks for the past keeps the order. So do two
+    where it asks for the thing of the earlier one by its number, or for a part of that which still holds; what of it
+    does not is marked.
     """
     at = {h.memory.id: place for place, h in enumerate(hits)}
     known = sorted(
         (pair for pair in pairs if pair[0] in at and pair[1] in at), key=lambda pair: _said_at(hits, at, pair)
     )
     newer, older = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    behind, over = defaultdict[str, list[str]](list), defaultdict[str, list[OverFact]](list)
     relevance = {h.memory.id: h.relevance for h in hits}
     for later, earlier in known:
         newer[earlier].append(later)
         older[later].append(earlier)
-        relevance[later] = max(relevance[later], relevance[earlier])
+        parts = _over_parts(hits[at[earlier]], hits[at[later]])
+        over[earlier] += parts
+        if not (parts and _asks_for_the_rest(question, hits[at[earlier]], parts)):
+            behind[later].append(earlier)
+            relevance[later] = max(relevance[later], relevance[earlier])
     order = [
         replace(
             h,
             newer=_joined(newer[h.memory.id], h.newer, older[h.memory.id]),
             older=_joined(older[h.memory.id], h.older, newer[h.memory.id]),
+            over=(*h.over, *over[h.memory.id]),
             relevance=relevance[h.memory.id],
         )
         for h in hits
     ]
     if keeps_order(question, hits):
         return order
-    for later in older:  # the latest last, so that it stands first
+    for later in behind:  # the latest last, so that it stands first
         place = next(n for n, h in enumerate(order) if h.memory.id == later)
         text = order[place].memory.content
         ahead = (
             n
             for n, h in enumerate(order[:place])
-            if h.memory.id in older[later] and not _asks_for_earlier_thing(question, h.memory.content, text)
+            if h.memory.id in behind[later] and not _asks_for_earlier_thing(question, h.memory.content, text)
         )
         order.insert(next(ahead, place), order.pop(place))
     return order
@@ -100,6 +114,23 @@ def _asks_for_earlier_thing(question: str, earlier: str, later: str) -> bool:
     return len(own) > 1 and not own.isdisjoint(numbers_in(question))
 
 
+def _over_parts(hit: Hit, later: Hit) -> list[OverFact]:
+    """Return what a later statement makes untrue of a message, where a part of that still holds."""
+    if hit.memory.kind is not Kind.EPISODE:
+        return []
+    found = partly_over(hit.memory.content, [content_words(later.memory.content)])
+    since = text_of(said_after(later.memory.state, hit.memory.state))
+    parts = () if found is None else found.parts
+    return [OverFact(hit.memory.id, part.text, "replaced", since, later.memory.id) for part in parts]
+
+
+def _asks_for_the_rest(question: str, hit: Hit, over: Sequence[OverFact]) -> bool:
+    """Return whether a question has words of a message, and none of what of it is over."""
+    gone = frozenset[str]().union(*(content_words(part.content) for part in over))
+    asked = content_words(question)
+    return asked.isdisjoint(gone) and not asked.isdisjoint(content_words(hit.memory.content))
+
+
 def _joined(first: Sequence[str], others: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
     """Return ids, the last of the first ones before all; what was remembered again is not what its day says."""
     return tuple(dict.fromkeys((*reversed(first), *(i for i in others if i not in without))))
@@ -111,7 +142,7 @@ def _said_at(hits: Sequence[Hit], at: Mapping[str, int], pair: tuple[str, str]) 
 
 
 def _partly_over(hit: Hit, values: Mapping[str, str], shown: Mapping[str, Hit]) -> Iterator[OverFact]:
-    """Yield the values of a note that later ones name as replaced, but those that its facts tell."""
+    """Yield the parts of a memory that later ones say are over, but those that its facts tell."""
     for value, by in values.items() if not hit.updated_by else ():
         if not any(value.casefold() in fact.content.casefold() for fact in hit.over):
             since = text_of(said_after(shown[by].memory.state, hit.memory.state))

@@ -269,6 +269,11 @@ def _tells(part: str, names: Collection[str]) -> bool:
     )
 
 
+def stands_alone(part: str) -> bool:
+    """Return whether what is said can be understood without what was said before it."""
+    return not (_REFERS.match(part) or _rests_on_another(part))
+
+
 def _rests_on_another(part: str) -> bool:
     """Return whether a short sentence ends in a word that stands for something outside it."""
     return len(part.split()) <= _SHORT and _RESTS.search(part) is not None

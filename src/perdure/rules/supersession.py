@@ -14,7 +14,7 @@ from perdure.records.vector import Vector
 from perdure.rules.language.words import may_answer
 from perdure.rules.last_said import said_at
 from perdure.rules.source_trust import is_trusted, stored_trust
-from perdure.rules.worth import sort_of
+from perdure.rules.worth import find_requests, sort_of
 
 NEAREST: Final = 5  # so many of the nearest statements are compared with a new one
 LEAST_COSINE: Final = 0.2  # from this cosine on; docs/decisions/0063-supersession-model.md
@@ -77,11 +77,22 @@ def _nearest_pairs(statement: Record, others: Iterable[tuple[Record, float]]) ->
 
 
 def _may_meet(statement: Record, other: Record) -> bool:
-    """Return whether one of two may make the other untrue: the same words again do not."""
-    if not is_statement(other) or same_words(statement.content.text) == same_words(other.content.text):
+    """Return whether one of two may make the other untrue: the same words again, or asked to be kept, do not."""
+    if not is_statement(other) or _say_the_same(statement, other):
         return False
     of_one = other.content.speaker == statement.content.speaker
     return of_one or Kind.NOTE in (statement.state.kind, other.state.kind)  # a note may say what anybody said
+
+
+def _say_the_same(one: Record, other: Record) -> bool:
+    return not _told_by(one).isdisjoint(_told_by(other))
+
+
+def _told_by(record: Record) -> set[str]:
+    """Return the words of a memory, and of a message those that it asks to have remembered, which became notes."""
+    text = record.content.text
+    asked = find_requests(text) if record.state.kind is Kind.EPISODE and _sort(record) is Sort.REQUEST else ()
+    return {same_words(words).rstrip(".") for words in (text, *(request.content for request in asked))}
 
 
 def _in_order(one: Record, other: Record) -> ComparedPair:

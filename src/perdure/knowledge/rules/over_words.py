@@ -9,14 +9,18 @@ from typing import Final
 
 from perdure.knowledge.records.facts import Fact
 from perdure.records.recall import OverInText
-from perdure.rules.language.clauses import clauses
+from perdure.rules.language.clauses import finer_clauses, whole_statements
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
+from perdure.rules.language.words import CALENDAR, DAYS
 
 _HEAD: Final = 4000  # characters of a text that are read; a longer one says more than its facts
 _UNSPACED: Final = re.compile(r"[\u2e80-\U0003ffff]")
 _LEAST_WORDS: Final = 2
 _STEM: Final = 5  # so many letters tell a word, whatever its ending
+_LEAST_LETTERS: Final = 3  # shorter words are articles and the like in many languages
+_WHEN: Final = frozenset(word[:_STEM] for word in CALENDAR | DAYS)
+"""Words that only say when something is so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +53,38 @@ def says_more(text: str, facts: Sequence[FactWords]) -> bool:
 
     It does if it has a clause of at least two words, not counting stop words and those that the facts are about,
     without any word of their predicates and values. Where no clause has such a word, one of them says the facts in
-    others.
+    others. Beside a statement with a value, one word more of what the facts are about is enough. So are, in the clause
+    that says a fact, two words besides; four, where it says the predicate in words of its own.
     """
     if len(text) > _HEAD:
         return True
-    parts = clauses(text)
-    beside = [clause for clause in parts if not any(fact.is_named_in(clause) for fact in facts)]
+    parts = finer_clauses(text)
+    beside = _beside(parts, facts)
     about = frozenset[str]().union(*(fact.subject for fact in facts))
     telling = [clause for clause in beside if _count(_stems(clause) - about) >= _LEAST_WORDS]
-    return len(telling) > (0 if len(beside) < len(parts) else 1)
+    if len(telling) > (0 if len(beside) < len(parts) else 1):
+        return True
+    stated = whole_statements(text)
+    if any(fact.has_value(one) for fact in facts for one in stated) and any(
+        about & _stems(one) and _stems(one) - about for one in _beside(stated, facts)
+    ):
+        return True
+    told = about.union(*(fact.predicate | fact.value for fact in facts)) | _WHEN
+    return any(_says_besides(clause, facts, told) for clause in parts if clause not in beside)
+
+
+def _beside(parts: Iterable[str], facts: Sequence[FactWords]) -> list[str]:
+    return [part for part in parts if not any(fact.is_named_in(part) for fact in facts)]
+
+
+def _says_besides(clause: str, facts: Sequence[FactWords], told: frozenset[str]) -> bool:
+    """Return whether a clause that says facts has other words than those by which it may say them."""
+    named = _stems(clause)
+    said = [fact for fact in facts if fact.has_value(clause)]
+    besides = [word for word in named - told if len(word) >= _LEAST_LETTERS]
+    own_words = sum(fact.predicate.isdisjoint(named) for fact in said)
+    least = _LEAST_WORDS * (1 + own_words)
+    return bool(said) and _UNSPACED.search(clause) is None and len(besides) >= least
 
 
 def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText:

@@ -34,7 +34,7 @@ _AFTER_A_DAY: Final = word_set("januar jänner februar märz mai juni juli oktob
 Months that English has, too, are left out: "There are 4. August is free".
 """
 _FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
-_PLAIN_FIRST: Final = (
+PLAIN_WORDS: Final = (
     STOP_WORDS
     | NEGATIONS
     | TURNING
@@ -116,7 +116,7 @@ def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
 def as_sentence(line: str) -> str:
     """Return words that begin with a capital and end with a mark, where they are no name, path or command."""
     first = _FIRST_WORD.match(line)
-    if first and first[0] in _PLAIN_FIRST:
+    if first and first[0] in PLAIN_WORDS:
         line = line[0].upper() + line[1:]
     if " " in line and _ENDS_BARE.search(line) and _MARKS_OF_PATHS.isdisjoint(line.rsplit(maxsplit=1)[-1]):
         line += "."

@@ -129,7 +129,7 @@ def entries_of(
         day = day_of(memory.created_at, year) if section == STATED and not said else ""
         own = over.get(memory.id, OverInText())
         if not own.remarks:
-            own = replace(own, remarks=tuple(older.partly.get(memory.id, ())))
+            own = replace(own, remarks=_remarks(memory, older))
         spans = _apart((*own.left_out, *older.left_out.get(memory.id, ())))
         if line := render_line(memory, shown, spans, year, bare=bool(day), over=own):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
@@ -140,6 +140,12 @@ def entries_of(
     noted = noted_ids([e.memory for e in found], notes) | repeated_requests([e.memory for e in found])
     kept = [e for e in found if e.memory.id not in noted]
     return sorted(kept, key=lambda e: (-e.worth, -said_at(e.memory.state), e.line))
+
+
+def _remarks(memory: MemoryItem, older: OlderStatements) -> tuple[str, ...]:
+    """Return what later ones say is over of a memory, without what is left out of its line."""
+    gone = [memory.content[start:end] for start, end in older.left_out.get(memory.id, ())]
+    return tuple(part for part in older.partly.get(memory.id, ()) if not any(part in text for text in gone))
 
 
 def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -24,6 +24,7 @@ from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
 from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE, sort_of_memory
+from perdure.rules.lifecycle.parts_that_hold import partly_over
 from perdure.rules.source_trust import is_trusted, stored_trust
 
 ALIKE: Final = 0.65
@@ -32,6 +33,7 @@ _ABOUT_ONE_THING: Final = 0.5  # so alike, or with another word in common, two t
 _COMMON: Final = 2  # so many words in common at least
 _LATEST: Final = 3  # so many of the later ones about the same thing are named
 _COMPARED: Final = 400  # so many of the latest statements are compared word by word
+_HEAD: Final = 4000  # characters of a message that are read
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 _SILENT: Final = (Sort.QUESTION, Sort.SMALL_TALK)
 
@@ -46,10 +48,10 @@ class OlderStatements:
     # [later, earlier]: which it takes the place of, or which note it speaks against; of what is a line at most
     successions: _Pairs
     over: set[str] = field(default_factory=set)  # memories whose statement a later one takes the place of
-    # memory -> where it names values that earlier ones have, in characters: without them it says what holds
+    # memory -> where it names values that earlier ones have, or what is over of it, in characters: the rest holds
     left_out: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     corrected: dict[str, str] = field(default_factory=dict)  # memory -> the latest that names its value as replaced
-    # note -> values of it that later ones name as replaced, each with the latest that does: it says more than these
+    # memory -> what of it holds no longer, values of a note and parts of a message, each with the latest that says so
     partly: dict[str, dict[str, str]] = field(default_factory=dict)
     # memory -> the latest about the same thing that say otherwise, or, of notes, are alike: without one it is not shown
     newer: dict[str, list[str]] = field(default_factory=dict)
@@ -92,15 +94,37 @@ def find_older(
     told = np.array([said_at(m.state) for m in messages], np.int64)
     newer = (corrected | differing | linked | others | notes_alike) & (told[:, None] > told)
     newer = np.ascontiguousarray(newer.T)  # [earlier, later]
+    successions = (over | others) & brief[:, None]
+    for earlier in np.flatnonzero(over.any(axis=0) & said).tolist():
+        if _holds_in_part(messages, words, earlier, np.flatnonzero(over[:, earlier]).tolist(), left_out, partly):
+            over[:, earlier] = corrected[:, earlier] = newer[earlier] = False
     return OlderStatements(
         ids,
-        (over | others) & brief[:, None],
+        successions,
         {ids[at] for at in np.flatnonzero(over.any(axis=0))},
         left_out,
         {ids[earlier]: ids[later] for later, earlier in np.argwhere(corrected).tolist()},
         partly,
         {ids[at]: [ids[i] for i in np.flatnonzero(newer[at])[-_LATEST:]] for at in np.flatnonzero(newer.any(axis=1))},
     )
+
+
+def _holds_in_part(
+    messages: Sequence[MemoryItem],
+    words: Sequence[frozenset[str]],
+    earlier: int,
+    later: Sequence[int],
+    left_out: dict[str, list[tuple[int, int]]],
+    partly: dict[str, dict[str, str]],
+) -> bool:
+    """Return whether a part of a message still holds, and note what of it does not and what is left out of it."""
+    memory = messages[earlier]
+    found = partly_over(memory.content[:_HEAD], [words[at] for at in later])
+    if found is None:
+        return False
+    partly.setdefault(memory.id, {}).update({part.text: messages[later[part.by]].id for part in found.parts})
+    left_out.setdefault(memory.id, []).extend(found.left_out)
+    return True
 
 
 def _linked(ids: Sequence[str], pairs: Collection[tuple[str, str]]) -> _Pairs:
