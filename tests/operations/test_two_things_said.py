@@ -67,7 +67,6 @@ def test_a_sentence_that_is_over_is_left_out_beside_one_that_holds(memory, clock
     "text",
     [
         "We use Stripe for deposits.",
-        "We use Stripe for deposits and Stripe sends the receipts.",  # the later one speaks of both
         "We use Stripe for deposits and it works quite well.",  # nothing that could be understood alone
         "Good morning! We use Stripe for deposits.",
     ],
@@ -76,6 +75,12 @@ def test_a_message_of_which_nothing_holds_is_hidden(memory, clock, text):
     say(memory, clock, text, MOLLIE)
     assert "Stripe for deposits" not in memory.digest()
     assert "Stripe for deposits" not in memory.agent.beside("Do we use Stripe for deposits?", "other", "default")
+
+
+def test_a_message_of_which_both_parts_name_what_was_replaced_says_so(memory, clock):
+    say(memory, clock, "We use Stripe for deposits and Stripe sends the receipts.", MOLLIE)
+    shown = [line for line in memory.digest().splitlines() if "receipts" in line]
+    assert all("(no longer holds: Stripe)" in line for line in shown)
 
 
 def test_of_a_message_that_two_later_ones_end_nothing_is_left(memory, clock):
