@@ -262,7 +262,11 @@ class Written:
     def ingest(self, scope: Any = "long_term") -> None:
         """Take in ten messages of a new session."""
         self.session = f"talk {next(self.numbers)}"
-        messages = [{"role": "user", "content": f"Remember this: {next(self.texts)}"} for _ in range(10)]
+        words = [next(self.texts).removeprefix("When did the ").partition(" happen")[0] for _ in range(10)]
+        messages = [
+            {"role": "user", "content": f"Remember: the {said} is in {self.session}, {n}."}
+            for n, said in enumerate(words)
+        ]
         self.memory.ingest(messages, session=self.session, scope=scope)
 
     def relate(self) -> None:
