@@ -8,7 +8,7 @@ STORES is a folder; what is not there yet is built: the development conversation
 one of them with learned facts, and made-up stores of 10,000 and 100,000 memories. Each question is asked without and
 with filters; some recalls are counted. An answer is its ids in order, their scores, chances and parts to nine places,
 and the note. With --server each store is copied into a database of its own on a PostgreSQL server that runs for it, and
-each question is asked of the file and of the database.
+each question is asked of the file and of the database in turns.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import argparse
 import json
 import shutil
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import locomo
@@ -169,9 +171,9 @@ def beside_servers() -> Iterator[Place]:
         yield both
 
 
-def answers(folder: Path, place: Place) -> Iterator[tuple[str, list[list[Any]]]]:
+def answers(folder: Path, rows: Sequence[int], place: Place) -> Iterator[tuple[str, list[list[Any]]]]:
     """Ask everything, on copies of the stores, and yield what was asked with its answer at each address."""
-    stores = [*talks(folder), made_up(folder, 10_000), made_up(folder, 100_000)]
+    stores = [*talks(folder), *(made_up(folder, size) for size in rows)]
     for path, policy, embedder, asked in stores:
         at = AT + timedelta(days=2) if path.stem in ("talks", "facts") else from_instant(made.NOW_MS)
         with place(path) as urls, ExitStack() as stack:
@@ -180,9 +182,17 @@ def answers(folder: Path, place: Place) -> Iterator[tuple[str, list[list[Any]]]]
                 stack.enter_context(perdure.open(url, policy=policy, embedder=embedder, clock=lambda at=at: at))
                 for url in urls
             ]
+            taken: list[list[float]] = [[] for _ in memories]
             for number, (namespace, text, how) in enumerate(asked):
-                found = [answer(memory.recall(text, namespace, **how)) for memory in memories]
+                found = []
+                for memory, times in zip(memories, taken, strict=True):
+                    start = time.perf_counter()
+                    told = memory.recall(text, namespace, **how)
+                    times.append(time.perf_counter() - start)
+                    found.append(answer(told))
                 yield f"{path.stem} {number} {namespace} {text} {how}", found
+            each = " and ".join(f"{1e3 * median(times):.1f} ms" for times in taken)
+            say(f"{path.stem}: a recall takes {each} by the clock (medians)")
 
 
 def tell(before: dict[str, list[Any]], found: dict[str, list[Any]]) -> None:
@@ -228,14 +238,15 @@ def main() -> None:
     arguments.add_argument("--record", type=Path)
     arguments.add_argument("--compare", type=Path)
     arguments.add_argument("--server", action="store_true")
+    arguments.add_argument("--rows", nargs="*", type=int, default=[10_000, 100_000], help="of the made-up stores")
     given = arguments.parse_args()
     given.stores.mkdir(parents=True, exist_ok=True)
     if given.server:
         with beside_servers() as place:
-            both = dict(answers(given.stores, place))
+            both = dict(answers(given.stores, given.rows, place))
         tell({asked: one for asked, (one, _) in both.items()}, {asked: other for asked, (_, other) in both.items()})
         return
-    found = {asked: one for asked, (one,) in answers(given.stores, as_file)}
+    found = {asked: one for asked, (one,) in answers(given.stores, given.rows, as_file)}
     if given.record:
         given.record.write_text(json.dumps(found), "utf-8")
         print(f"{len(found):,} answers recorded")
