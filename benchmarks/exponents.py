@@ -99,12 +99,12 @@ def main() -> None:
     given = arguments.parse_args()
     both = {rows: measured(rows, given.only) for rows in given.rows}
     first, last = given.rows[0], given.rows[-1]
-    print(f"| verb | {' | '.join(f'{rows:,}' for rows in given.rows)} | exponent | what the work needs | no faster |")
+    print(f"| verb | {' | '.join(f'{rows:,}' for rows in given.rows)} | exponent | what the work needs | grows no faster |")
     print("| --- |" + " ---: |" * (len(given.rows) + 1) + " --- | --- |")
     for name, needs in both[first][1].items():
         times = [both[rows][0][name] for rows in given.rows]
         grown = math.log(times[-1] / times[0]) / math.log(last / first) if last > first else math.nan
-        told = "yes" if grown <= GROWS[needs == FLAT] else "**no**"
+        told = "" if math.isnan(grown) else "yes" if grown <= GROWS[needs == FLAT] else "**missed**"
         print(f"| {name} | {' | '.join(f'{1e3 * t:.2f} ms' for t in times)} | {grown:.2f} | {needs} | {told} |")
 
 

@@ -43,7 +43,7 @@ class Row:
             "" if self.floor is None else f"{_number(self.floor)} {self.unit}",
             "" if not self.floor else f"{self.measured / self.floor:.1f} x",
             "" if self.target is None else f"{sign} {_number(self.target)} {self.unit}",
-            {None: "", True: "yes", False: "**no**"}[self.met],
+            {None: "", True: "yes", False: "**missed**"}[self.met],
         ]
 
 
