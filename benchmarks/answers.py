@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -171,10 +172,14 @@ def beside_servers() -> Iterator[Place]:
         yield both
 
 
-def answers(folder: Path, rows: Sequence[int], place: Place) -> Iterator[tuple[str, list[list[Any]]]]:
+def answers(
+    folder: Path, rows: Sequence[int], place: Place, only: Sequence[str] = ()
+) -> Iterator[tuple[str, list[list[Any]]]]:
     """Ask everything, on copies of the stores, and yield what was asked with its answer at each address."""
     stores = [*talks(folder), *(made_up(folder, size) for size in rows)]
     for path, policy, embedder, asked in stores:
+        if only and path.stem not in only:
+            continue
         at = AT + timedelta(days=2) if path.stem in ("talks", "facts") else from_instant(made.NOW_MS)
         with place(path) as urls, ExitStack() as stack:
             say(f"asking {path.stem}")
@@ -201,7 +206,7 @@ def tell(before: dict[str, list[Any]], found: dict[str, list[Any]]) -> None:
     pairs = {asked: (one, found.get(asked, gone)) for asked, one in before.items()}
     differing = {asked: pair for asked, pair in pairs.items() if pair[0] != pair[1]}
     for asked in list(differing)[:5]:
-        print(asked, *differing[asked], sep="\n  ")
+        print(asked, *(str(one)[:2000] for one in differing[asked]), sep="\n  ", flush=True)
     ids = {asked: [[hit[0] for hit in one[2]] for one in pair] for asked, pair in pairs.items()}
     same = [asked for asked, (one, other) in ids.items() if one == other]
     others = [asked for asked, (one, other) in ids.items() if set(one) != set(other)]
@@ -231,6 +236,20 @@ def _parts(one: list[Any], other: list[Any]) -> set[str]:
     return told | ({"note"} if one[:2] != other[:2] else set())
 
 
+def compare_with_servers(folder: Path, rows: Sequence[int], only: Sequence[str]) -> None:
+    """Ask files and databases, and tell how alike they answer: of each store once it is through, then of all."""
+    before, found = dict[str, list[Any]](), dict[str, list[Any]]()
+    with beside_servers() as place:
+        for store, group in groupby(answers(folder, rows, place, only), key=lambda one: one[0].partition(" ")[0]):
+            both = dict(group)
+            ours, theirs = {a: one for a, (one, _) in both.items()}, {a: other for a, (_, other) in both.items()}
+            print(f"{store}:")
+            tell(ours, theirs)
+            before, found = before | ours, found | theirs
+    print("all:")
+    tell(before, found)
+
+
 def main() -> None:
     """Record, or compare and print what differs."""
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -239,14 +258,13 @@ def main() -> None:
     arguments.add_argument("--compare", type=Path)
     arguments.add_argument("--server", action="store_true")
     arguments.add_argument("--rows", nargs="*", type=int, default=[10_000, 100_000], help="of the made-up stores")
+    arguments.add_argument("--only", nargs="*", default=[], help="names of stores: talks, facts, made-10000")
     given = arguments.parse_args()
     given.stores.mkdir(parents=True, exist_ok=True)
     if given.server:
-        with beside_servers() as place:
-            both = dict(answers(given.stores, given.rows, place))
-        tell({asked: one for asked, (one, _) in both.items()}, {asked: other for asked, (_, other) in both.items()})
+        compare_with_servers(given.stores, given.rows, given.only)
         return
-    found = {asked: one for asked, (one,) in answers(given.stores, given.rows, as_file)}
+    found = {asked: one for asked, (one,) in answers(given.stores, given.rows, as_file, given.only)}
     if given.record:
         given.record.write_text(json.dumps(found), "utf-8")
         print(f"{len(found):,} answers recorded")
