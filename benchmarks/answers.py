@@ -8,7 +8,8 @@ STORES is a folder; what is not there yet is built: the development conversation
 one of them with learned facts, and made-up stores of 10,000 and 100,000 memories. Each question is asked without and
 with filters; some recalls are counted. An answer is its ids in order, their scores, chances and parts to nine places,
 and the note. With --server each store is copied into a database of its own on a PostgreSQL server that runs for it, and
-each question is asked of the file and of the database in turns.
+each question is asked of the file and of the database in turns;
+each conversation then has a store of its own.
 """
 
 from __future__ import annotations
@@ -70,15 +71,20 @@ def save_vectors(path: Path, vectors: dict[str, bytes]) -> None:
     path.write_text(json.dumps({text: vector.hex() for text, vector in vectors.items()}), "utf-8")
 
 
-def talks(folder: Path) -> Iterator[tuple[Path, dict[str, Any], Any, list[Asked]]]:
-    """Yield stores of conversations, their policies and embedders, and what is asked there."""
+def talks(folder: Path, *, apart: bool) -> Iterator[tuple[Path, dict[str, Any], Any, list[Asked]]]:
+    """Yield stores of conversations, their policies and embedders, and what is asked there.
+
+    ``apart`` gives each conversation a store of its own: a file counts how rare words are over all its namespaces, and
+    a server over one.
+    """
     chats = locomo.chats()
     known = folder / "vectors.json"
     embedder = Kept()
     if known.exists():
         embedder.known = vectors_in(known)
+    alone: list[tuple[str, dict[str, Any], Any, list[Chat]]] = [(c.name, {}, embedder, [c]) for c in chats if apart]
     for name, policy, given, some in (
-        ("talks", {}, embedder, chats),
+        *(alone or [("talks", {}, embedder, chats)]),
         ("facts", FACTS, None, chats[:1]),
     ):
         path = folder / f"{name}.db"
@@ -176,11 +182,11 @@ def answers(
     folder: Path, rows: Sequence[int], place: Place, only: Sequence[str] = ()
 ) -> Iterator[tuple[str, list[list[Any]]]]:
     """Ask everything, on copies of the stores, and yield what was asked with its answer at each address."""
-    stores = [*talks(folder), *(made_up(folder, size) for size in rows)]
+    stores = [*talks(folder, apart=place is not as_file), *(made_up(folder, size) for size in rows)]
     for path, policy, embedder, asked in stores:
         if only and path.stem not in only:
             continue
-        at = AT + timedelta(days=2) if path.stem in ("talks", "facts") else from_instant(made.NOW_MS)
+        at = AT + timedelta(days=2) if not path.stem.startswith("made-") else from_instant(made.NOW_MS)
         with place(path) as urls, ExitStack() as stack:
             say(f"asking {path.stem}")
             memories = [
@@ -258,7 +264,7 @@ def main() -> None:
     arguments.add_argument("--compare", type=Path)
     arguments.add_argument("--server", action="store_true")
     arguments.add_argument("--rows", nargs="*", type=int, default=[10_000, 100_000], help="of the made-up stores")
-    arguments.add_argument("--only", nargs="*", default=[], help="names of stores: talks, facts, made-10000")
+    arguments.add_argument("--only", nargs="*", default=[], help="names of stores, such as talks, facts, made-10000")
     given = arguments.parse_args()
     given.stores.mkdir(parents=True, exist_ok=True)
     if given.server:

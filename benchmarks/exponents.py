@@ -35,8 +35,8 @@ TURNS = 3
 NOW = from_instant(made.NOW_MS)
 SLOW = 2.0  # seconds: a call that takes longer is made once
 GROWS = {True: 0.15, False: 1.15}
-"""The exponent that still counts as flat, and the one that still counts as in proportion: indexes get deeper, caches hold
-less, and what is sorted grows a little faster than in proportion."""
+"""The exponent that still counts as flat, and the one that still counts as in proportion: indexes get deeper, caches
+hold less, and what is sorted grows a little faster than in proportion."""
 _BATCH = 500
 
 
