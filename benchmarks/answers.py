@@ -2,11 +2,14 @@
 
     python benchmarks/answers.py STORES --record before.json
     python benchmarks/answers.py STORES --compare before.json
+    python benchmarks/answers.py STORES --server
 
 STORES is a folder; what is not there yet is built: the development conversations of LoCoMo with the local embedder,
 one of them with learned facts, and made-up stores of 10,000 and 100,000 memories. Each question is asked without and
 with filters; some recalls are counted. An answer is its ids in order, their scores, chances and parts to nine places,
-and the note.
+and the note. With --server each store is copied into a database of its own on a PostgreSQL server that runs for it, and
+each question is asked of the file and of the database in turns;
+each conversation then has a store of its own.
 """
 
 from __future__ import annotations
@@ -15,9 +18,14 @@ import argparse
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import locomo
@@ -25,6 +33,8 @@ import made
 import perdure
 from chats import Chat, Kept
 from made import Given
+from perdure.compose import migrate
+from perdure.compose_store import copy
 from perdure.records.instant import from_instant
 from perdure.records.recall import Recall
 from report import say
@@ -61,15 +71,20 @@ def save_vectors(path: Path, vectors: dict[str, bytes]) -> None:
     path.write_text(json.dumps({text: vector.hex() for text, vector in vectors.items()}), "utf-8")
 
 
-def talks(folder: Path) -> Iterator[tuple[Path, dict[str, Any], Any, list[Asked]]]:
-    """Yield stores of conversations, their policies and embedders, and what is asked there."""
+def talks(folder: Path, *, apart: bool) -> Iterator[tuple[Path, dict[str, Any], Any, list[Asked]]]:
+    """Yield stores of conversations, their policies and embedders, and what is asked there.
+
+    ``apart`` gives each conversation a store of its own: a file counts how rare words are over all its namespaces, and
+    a server over one.
+    """
     chats = locomo.chats()
     known = folder / "vectors.json"
     embedder = Kept()
     if known.exists():
         embedder.known = vectors_in(known)
+    alone: list[tuple[str, dict[str, Any], Any, list[Chat]]] = [(c.name, {}, embedder, [c]) for c in chats if apart]
     for name, policy, given, some in (
-        ("talks", {}, embedder, chats),
+        *(alone or [("talks", {}, embedder, chats)]),
         ("facts", FACTS, None, chats[:1]),
     ):
         path = folder / f"{name}.db"
@@ -128,18 +143,117 @@ def answer(found: Recall) -> list[Any]:
     return json.loads(json.dumps([found.nothing_known, found.note, hits]))
 
 
-def answers(folder: Path) -> Iterator[tuple[str, list[Any]]]:
-    """Ask everything, on copies of the stores, and yield what was asked with its answer."""
-    stores = [*talks(folder), made_up(folder, 10_000), made_up(folder, 100_000)]
+Place = Callable[[Path], AbstractContextManager[list[str]]]
+"""Gives the addresses of a copy of a store: of the file alone, or of the same in a database, too."""
+
+
+@contextmanager
+def as_file(path: Path) -> Iterator[list[str]]:
+    """Copy a store into a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copyfile(path, Path(folder) / path.name)
+        yield [str(Path(folder) / path.name)]
+
+
+@contextmanager
+def beside_servers() -> Iterator[Place]:
+    """Run a server for the length of a block, and copy stores into files and into databases of it."""
+    from server_made import bench  # noqa: PLC0415  # its driver may be missing
+
+    with bench() as made_server:
+
+        @contextmanager
+        def both(path: Path) -> Iterator[list[str]]:
+            name = path.stem.replace("-", "_")
+            made_server.server.sql(f"CREATE DATABASE {name} OWNER perdure")
+            url = made_server.server.dsn(name)
+            migrate(url)
+            with as_file(path) as (file,):
+                say(f"copying {path.stem}")
+                copy(file, url)
+                made_server.settle(name)
+                yield [file, url]
+            made_server.server.sql(f"DROP DATABASE {name} WITH (FORCE)")
+
+        yield both
+
+
+def answers(
+    folder: Path, rows: Sequence[int], place: Place, only: Sequence[str] = ()
+) -> Iterator[tuple[str, list[list[Any]]]]:
+    """Ask everything, on copies of the stores, and yield what was asked with its answer at each address."""
+    stores = [*talks(folder, apart=place is not as_file), *(made_up(folder, size) for size in rows)]
     for path, policy, embedder, asked in stores:
-        at = AT + timedelta(days=2) if path.stem in ("talks", "facts") else from_instant(made.NOW_MS)
-        with tempfile.TemporaryDirectory() as place:
-            copy = Path(place) / path.name
-            shutil.copyfile(path, copy)
-            with perdure.open(copy, policy=policy, embedder=embedder, clock=lambda at=at: at) as memory:
-                for number, (namespace, text, how) in enumerate(asked):
-                    found = memory.recall(text, namespace, **how)
-                    yield f"{path.stem} {number} {namespace} {text} {how}", answer(found)
+        if only and path.stem not in only:
+            continue
+        at = AT + timedelta(days=2) if not path.stem.startswith("made-") else from_instant(made.NOW_MS)
+        with place(path) as urls, ExitStack() as stack:
+            say(f"asking {path.stem}")
+            memories = [
+                stack.enter_context(perdure.open(url, policy=policy, embedder=embedder, clock=lambda at=at: at))
+                for url in urls
+            ]
+            taken: list[list[float]] = [[] for _ in memories]
+            for number, (namespace, text, how) in enumerate(asked):
+                found = []
+                for memory, times in zip(memories, taken, strict=True):
+                    start = time.perf_counter()
+                    told = memory.recall(text, namespace, **how)
+                    times.append(time.perf_counter() - start)
+                    found.append(answer(told))
+                yield f"{path.stem} {number} {namespace} {text} {how}", found
+            each = " and ".join(f"{1e3 * median(times):.1f} ms" for times in taken)
+            say(f"{path.stem}: a recall takes {each} by the clock (medians)")
+
+
+def tell(before: dict[str, list[Any]], found: dict[str, list[Any]]) -> None:
+    """Print how many answers are the same, and in what the others differ."""
+    gone: list[Any] = [0, 0, []]
+    pairs = {asked: (one, found.get(asked, gone)) for asked, one in before.items()}
+    differing = {asked: pair for asked, pair in pairs.items() if pair[0] != pair[1]}
+    for asked in list(differing)[:5]:
+        print(asked, *(str(one)[:2000] for one in differing[asked]), sep="\n  ", flush=True)
+    ids = {asked: [[hit[0] for hit in one[2]] for one in pair] for asked, pair in pairs.items()}
+    same = [asked for asked, (one, other) in ids.items() if one == other]
+    others = [asked for asked, (one, other) in ids.items() if set(one) != set(other)]
+    scores = {asked: [hit[1] for hit in pair[0][2]] for asked, pair in pairs.items()}
+    moved = len(before) - len(same)
+    print(f"{len(before):,} answers compared, {len(differing):,} differ, {moved:,} in ids or their order")
+    print(f"of these {len(others):,} in which memories they name")
+    away = [
+        max((abs(a - hit[1]) for a, hit in zip(scores[asked], pairs[asked][1][2], strict=True)), default=0.0)
+        for asked in same
+    ]
+    places = sum(one < 10**-PLACES for one in away)
+    print(f"{len(same):,} have the same ids in the same order, {places:,} of them the same scores to nine places")
+    print(f"the largest difference between two scores of these: {max(away, default=0.0):.3g}")
+    parts = Counter(name for asked in same for name in _parts(*pairs[asked]))
+    print("answers of the same ids whose hits differ in:", dict(parts.most_common()) or "nothing")
+    stores = Counter(asked.partition(" ")[0] for asked in differing)
+    print("stores of answers that differ:", dict(stores) or "none")
+
+
+HIT = ("id", "score", "relevance", "cosine", "parts", "memory", "marks")
+
+
+def _parts(one: list[Any], other: list[Any]) -> set[str]:
+    pairs = zip(one[2], other[2], strict=True)
+    told = {name for a, b in pairs for name, x, y in zip(HIT, a, b, strict=True) if x != y}
+    return told | ({"note"} if one[:2] != other[:2] else set())
+
+
+def compare_with_servers(folder: Path, rows: Sequence[int], only: Sequence[str]) -> None:
+    """Ask files and databases, and tell how alike they answer: of each store once it is through, then of all."""
+    before, found = dict[str, list[Any]](), dict[str, list[Any]]()
+    with beside_servers() as place:
+        for store, group in groupby(answers(folder, rows, place, only), key=lambda one: one[0].partition(" ")[0]):
+            both = dict(group)
+            ours, theirs = {a: one for a, (one, _) in both.items()}, {a: other for a, (_, other) in both.items()}
+            print(f"{store}:")
+            tell(ours, theirs)
+            before, found = before | ours, found | theirs
+    print("all:")
+    tell(before, found)
 
 
 def main() -> None:
@@ -148,19 +262,20 @@ def main() -> None:
     arguments.add_argument("stores", type=Path)
     arguments.add_argument("--record", type=Path)
     arguments.add_argument("--compare", type=Path)
+    arguments.add_argument("--server", action="store_true")
+    arguments.add_argument("--rows", nargs="*", type=int, default=[10_000, 100_000], help="of the made-up stores")
+    arguments.add_argument("--only", nargs="*", default=[], help="names of stores, such as talks, facts, made-10000")
     given = arguments.parse_args()
     given.stores.mkdir(parents=True, exist_ok=True)
-    found = dict(answers(given.stores))
+    if given.server:
+        compare_with_servers(given.stores, given.rows, given.only)
+        return
+    found = {asked: one for asked, (one,) in answers(given.stores, given.rows, as_file, given.only)}
     if given.record:
         given.record.write_text(json.dumps(found), "utf-8")
         print(f"{len(found):,} answers recorded")
     if given.compare:
-        before = json.loads(given.compare.read_text("utf-8"))
-        differing = [asked for asked, one in before.items() if found.get(asked) != one]
-        order = [a for a in differing if [h[0] for h in before[a][2]] != [h[0] for h in found.get(a, [0, 0, []])[2]]]
-        for asked in differing[:5]:
-            print(asked, before[asked], found.get(asked), sep="\n  ")
-        print(f"{len(before):,} answers compared, {len(differing):,} differ, {len(order):,} in ids or their order")
+        tell(json.loads(given.compare.read_text("utf-8")), found)
 
 
 if __name__ == "__main__":

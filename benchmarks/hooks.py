@@ -2,7 +2,8 @@
 
 Usage: python benchmarks/hooks.py [--rounds 9] [--rows 10000]
 
-Each figure is the median. The floor of a hook is a process that opens the same store and asks it nothing.
+Each figure is the median. The floor of a hook is a process that opens the same store and asks it nothing; a hook beside
+a prompt is also measured against a process that imports numpy and apsw, alone and where a server of the store answers.
 """
 
 from __future__ import annotations
@@ -14,18 +15,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import perdure
 from perdure.rules.pattern_extraction import find_candidates
-from report import Row, finished, interleaved, parser, say
+from report import Row, Spent, against, finished, interleaved, parser, processes, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WORDS_ONLY: dict[str, Any] = {"embedder": {"model": "none"}}
 SUBJECTS = ("importer", "scheduler", "billing", "search", "login", "export", "queue", "cache", "backup", "gateway")
 VERBS = ("retries", "reads", "writes", "loses", "checks", "sends", "drops", "keeps", "splits", "signs")
 OBJECTS = ("messages", "rows", "tokens", "invoices", "sessions", "files", "batches", "events", "receipts", "locks")
+IMPORTS = "import numpy, apsw"
+MORE = 0.060  # seconds that a hook may take beyond these imports
 OPEN = "import sys, perdure; perdure.open(sys.argv[1], embedder='none').close()"
 
 
@@ -65,8 +74,10 @@ def hooks(rounds: int, rows: int) -> list[Row]:
             memory.remember_many(sentences(rows), namespace="shop", embed="later")
         environment = {**os.environ, "PERDURE_STORE": str(store), "PERDURE_POLICY": ""}
 
+        sessions = count()
+
         def hook(event: str, number: int, **more: Any) -> str:
-            session = f"{event}-{number}"
+            session = f"{event}-{number}" if "transcript_path" in more else f"{event}-{number}-{next(sessions)}"
             told = {"session_id": session, "cwd": name, "hook_event_name": event, **more}
             command = [sys.executable, "-m", "perdure", "hook", event, "-n", "shop"]
             done = subprocess.run(
@@ -95,6 +106,10 @@ def hooks(rounds: int, rows: int) -> list[Row]:
         for call in calls.values():
             call(10_000)
         times = {k: v / 1e3 for k, v in interleaved(rounds, **calls).items()}
+        few = {"prompt": prompt, "start": calls["start"], "floor": lambda _: started([sys.executable, "-c", IMPORTS])}
+        asked = beside_imports(processes(rounds, **few), f"{rows:,} memories, alone")
+        with serving(environment, store) as server:
+            asked += answered(server, rounds, few, f"{rows:,} memories, a server answers")
     note = "floor: opening the store"
     found = [
         Row(f"hook UserPromptSubmit, {rows:,} memories", times["prompt"], "s", 0.5, times["floor"], note=note),
@@ -103,7 +118,63 @@ def hooks(rounds: int, rows: int) -> list[Row]:
     if "end" in times:
         told = "40 new messages, promotion, sweep"
         found.append(Row(f"hook SessionEnd, {rows:,} memories", times["end"], "s", 1.5, times["floor"], note=told))
-    return found
+    return found + asked
+
+
+HOOKS = {"prompt": "UserPromptSubmit", "start": "SessionStart"}
+
+
+def started(command: list[str]) -> None:
+    """Run a process to its end."""
+    subprocess.run(command, check=True)
+
+
+def beside_imports(spent: dict[str, Spent], where: str) -> list[Row]:
+    """Return what hooks took against the imports that one needs at least."""
+    note = "floor: import numpy, apsw"
+    rows = [
+        against(f"hook {HOOKS[e]}, {where}", spent[e], spent["floor"], note, more=MORE) for e in HOOKS if e in spent
+    ]
+    return [row for both in rows for row in both]
+
+
+def answered(server: subprocess.Popen[bytes], rounds: int, calls: dict[str, Any], where: str) -> list[Row]:
+    """Measure hooks that a server answers, and add what the server works for them."""
+    rows = []
+    for event in HOOKS:
+        calls[event](20_000)
+        before = worked(server)
+        spent = processes(rounds, **{event: calls[event], "floor": calls["floor"]})
+        ours = (worked(server) - before) / rounds
+        both = replace(spent[event], processor=spent[event].processor + ours)
+        rows += beside_imports(spent, where)
+        note = f"{1e3 * ours:.0f} ms of it in the server"
+        rows.append(beside_imports({**spent, event: both}, f"{where}, {note}")[0])
+    return rows
+
+
+def worked(process: subprocess.Popen[bytes]) -> float:
+    """Return the processor time of a running process in seconds."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def serving(environment: dict[str, str], store: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Serve the store for the length of a block, and wait until hooks are answered."""
+    command = [sys.executable, "-m", "perdure", "serve", "--port", "0", "--no-maintenance"]
+    with subprocess.Popen(command, env=environment, cwd=store.parent, stderr=subprocess.DEVNULL) as server:
+        try:
+            place = store.with_name(store.name + ".hooks")
+            while not place.exists():
+                if server.poll() is not None:
+                    raise RuntimeError("the server ended")
+                time.sleep(0.05)
+            time.sleep(1)
+            yield server
+        finally:
+            server.terminate()
+            server.wait(30)
 
 
 def extraction(rounds: int) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import statistics
 import sys
 import time
@@ -42,7 +43,7 @@ class Row:
             "" if self.floor is None else f"{_number(self.floor)} {self.unit}",
             "" if not self.floor else f"{self.measured / self.floor:.1f} x",
             "" if self.target is None else f"{sign} {_number(self.target)} {self.unit}",
-            {None: "", True: "yes", False: "**no**"}[self.met],
+            {None: "", True: "yes", False: "**missed**"}[self.met],
         ]
 
 
@@ -95,3 +96,42 @@ def interleaved(rounds: int, **calls: Callable[[int], Any]) -> dict[str, float]:
             call(number)
             times[name].append((time.perf_counter() - start) * 1e3)
     return {name: statistics.median(values) for name, values in times.items()}
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What the processes of a call took: medians in seconds."""
+
+    wall: float
+    processor: float
+
+
+def processes(rounds: int, **calls: Callable[[int], Any]) -> dict[str, Spent]:
+    """Run calls that start processes and wait for them, in turns; return the time by the clock and of processors."""
+    walls: dict[str, list[float]] = {name: [] for name in calls}
+    worked: dict[str, list[float]] = {name: [] for name in calls}
+    for number in range(rounds):
+        for name, call in calls.items():
+            before, start = _children(), time.perf_counter()
+            call(number)
+            walls[name].append(time.perf_counter() - start)
+            worked[name].append(_children() - before)
+    return {name: Spent(statistics.median(walls[name]), statistics.median(worked[name])) for name in calls}
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def against(
+    operation: str, spent: Spent, floor: Spent, note: str, *, times: float = 1.0, more: float = 0.0
+) -> list[Row]:
+    """Return the rows of processor and wall time against a floor; at most ``times`` the floor and ``more`` seconds."""
+    return [
+        Row(f"{operation}, {what}", ours, "s", times * least + more, least, note=note)
+        for what, ours, least in (
+            ("CPU", spent.processor, floor.processor),
+            ("wall", spent.wall, floor.wall),
+        )
+    ]

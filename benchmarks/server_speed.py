@@ -5,8 +5,8 @@ Usage: python benchmarks/server_speed.py [--rows 100000] [--namespaces 10000] [-
 One namespace of made-up memories, searched exactly and then by an index of its own; then many small namespaces, whose
 rows are made in SQL. Times are CPU: of the client and of all processes of the server, so that a busy machine changes
 ratios little. The floor of a row is a plain search of pgvector over the same vectors in the same turn, without
-row-level security. The plans of the statements that cost most, as EXPLAIN (ANALYZE, BUFFERS) tells them, are written
-to benchmarks/plans.
+row-level security. The plans of the statements of recalls, of a remember, of sweeps and of finding what is due, as
+EXPLAIN (ANALYZE, BUFFERS) tells them, are written to benchmarks/plans (server_plans.py).
 """
 
 from __future__ import annotations
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from perdure.records.policy import Policy
     from server_made import Bench
 
-PLANS = Path(__file__).parent / "plans"
-HOT = ("best_by_words", "nearest", "nearest_among", "nearest_approximate", "texts", "cosines", "beside", "records")
 PLAIN = "SELECT row FROM embedding WHERE namespace = 'default' AND space = 1 ORDER BY data <=> %s::halfvec LIMIT 10"
 INDEXED = (
     "SELECT row FROM embedding WHERE namespace = 'default' AND space = 1"
@@ -70,7 +68,7 @@ class Asked:
 
     questions: list[str]
     vectors: list[bytes]
-    notes: tuple[list[str], list[str]]  # texts to store, for each of two measurements
+    notes: list[list[str]]  # texts to store, for each of two measurements, and for the plans of each
 
     @property
     def given(self) -> Given:
@@ -95,8 +93,8 @@ def asked_of(bench: Bench, name: str, rows: int, count: int) -> Asked:
         vector = vector / np.linalg.norm(vector) + random.normal(0, 0.03, len(vector))
         vectors.append((vector / np.linalg.norm(vector)).astype("<f4").tobytes())
     questions = [words.question(text) for text, _ in found]
-    once, twice = ([f"{text} (told once more, {word})" for text in questions] for word in ("first", "second"))
-    return Asked(questions, vectors, (once, twice))
+    notes = [[f"{text} (told once more, {word})" for text in questions] for word in ("one", "two", "three", "four")]
+    return Asked(questions, vectors, notes)
 
 
 def measured(rounds: int, server: ServerTime, **calls: Callable[[int], Any]) -> dict[str, float]:
@@ -147,31 +145,6 @@ def one_namespace(bench: Bench, server: ServerTime, url: str, name: str, asked: 
     return [Row(f"{what}, {name}", ms, "ms", None, floor, note=note) for what, ms in found.items()]
 
 
-def write_plans(url: str, asked: Asked) -> None:
-    """Write the plans of the statements of a few recalls, each as it was run last."""
-    from perdure.stores.postgres.session import PostgresSession  # noqa: PLC0415  # its driver may be missing
-
-    PLANS.mkdir(exist_ok=True)
-    run, seen = PostgresSession._run, dict[str, Any]()  # noqa: SLF001  # plans are of what it sends
-
-    def explained(session: PostgresSession, name: str, text: str, bindings: dict[str, Any]) -> Any:
-        if name in HOT:
-            seen[name] = run(session, name, f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF) {text}", {**bindings})
-        return run(session, name, text, bindings)
-
-    try:
-        PostgresSession._run = explained  # type: ignore[method-assign]  # noqa: SLF001  # as above
-        with perdure.open(url, policy={}, clock=lambda: from_instant(NOW_MS), embedder=asked.given) as memory:
-            memory.recall(asked.questions[0], limit=10, touch=False)
-            memory.recall(asked.questions[1], limit=10, touch=False, tags=["decision"])
-            told = {name: [line for (line,) in cursor.fetchall()] for name, cursor in seen.items()}
-    finally:
-        PostgresSession._run = run  # type: ignore[method-assign]  # noqa: SLF001  # as above
-    for name, lines in told.items():
-        kept = [line[:150] for line in lines if "InitPlan" not in line and "Result" not in line]
-        (PLANS / f"{name}.txt").write_text("\n".join(kept) + "\n", "utf-8")
-
-
 def fill_namespaces(bench: Bench, count: int, each: int) -> None:
     """Make namespaces of so many memories each in SQL; each memory falls due at an instant of its own."""
     with bench.superuser("tenants") as connection:
@@ -203,6 +176,7 @@ LOOKED_AT = (
 def tenants(bench: Bench, server: ServerTime, count: int, each: int, rounds: int) -> list[Row]:
     """Measure what finding the due namespaces costs among many."""
     from perdure.compose import migrate, store_at  # noqa: PLC0415  # its driver may be missing
+    from server_plans import write_tenant_plans  # noqa: PLC0415  # as above
 
     bench.server.sql("CREATE DATABASE tenants OWNER perdure")
     url = bench.server.dsn("tenants")
@@ -222,6 +196,7 @@ def tenants(bench: Bench, server: ServerTime, count: int, each: int, rounds: int
             found = measured(rounds, server, **calls)
             name = f"finding what is due, {count:,} namespaces of {each}, {what} due"
             rows.append(Row(name, found["due"], "ms", None, found["floor"], note="CPU; floor: a look at each"))
+        write_tenant_plans(store, 1_000_010, f"{count:,} namespaces of {each}, one memory in 100,000 due")
         found = measured(3, server, all=lambda _: store.tally(None), one=lambda _: store.tally("ns-5"))
         rows.append(Row(f"counting {count * each:,} memories by kind and tier", found["all"], "ms", note="CPU"))
         rows.append(Row("the same of one namespace", found["one"], "ms", note="CPU"))
@@ -264,7 +239,9 @@ def measure(rows: int, namespaces: tuple[int, int], rounds: int) -> list[Row]:
     from perdure.stores.postgres.server import Address  # noqa: PLC0415  # as above
     from perdure.stores.postgres.store import PostgresStore  # noqa: PLC0415  # as above
     from server_made import bench  # noqa: PLC0415  # as above
+    from server_plans import clear, write_plans  # noqa: PLC0415  # as above
 
+    clear()
     with bench() as made_server:
         server = ServerTime(made_server)
         made_server.server.sql("CREATE DATABASE speed OWNER perdure")
@@ -279,7 +256,7 @@ def measure(rows: int, namespaces: tuple[int, int], rounds: int) -> list[Row]:
         asked = asked_of(made_server, "speed", rows, max(20, rounds))
         name = f"{rows:,} memories"
         found = one_namespace(made_server, server, url, f"{name}, exact", asked, rounds)
-        write_plans(url, asked)
+        write_plans(url, asked, asked.notes[2], f"{name}, searched exactly")
         say("  building the index")
         before, start = server(), time.perf_counter()
         store.optimize("default", NOW_MS, 1)
@@ -287,7 +264,7 @@ def measure(rows: int, namespaces: tuple[int, int], rounds: int) -> list[Row]:
         say(f"  built in {time.perf_counter() - start:.0f} s")
         made_server.settle("speed")
         found += one_namespace(made_server, server, url, f"{name}, indexed", asked, rounds)
-        write_plans(url, asked)
+        write_plans(url, asked, asked.notes[3], f"{name}, searched by an index of the namespace")
         store.close()
         return found + many_namespaces(made_server, server, namespaces, rounds)
 

@@ -1,7 +1,9 @@
-"""How long Perdure takes to start: the import, the MCP server's first answer, the first recall with the real embedder.
+"""How long Perdure takes to start: the import, ``--version``, the MCP server's first answer, the first real recall.
 
 Every figure is the median of several new processes. The MCP server is measured beside a bare MCPServer with one tool,
-in turns; its time runs from the start of the process to the answer of tools/list.
+in turns; its time runs from the start of the process to the answer of tools/list. ``perdure --version`` stands beside a
+bare Python, and the first recall with the embedder beside a process that imports numpy and onnxruntime, loads the same
+weights and runs them once; of these the time of the processors is told besides.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from report import Row, finished, interleaved, parser, say
+from report import Row, against, finished, interleaved, parser, processes, say
 
 IMPORT = "import time; s = time.perf_counter(); import perdure; print(time.perf_counter() - s)"
 EMPTY = "print(0.0)"
@@ -37,6 +39,15 @@ with perdure.open(sys.argv[1], policy={}) as memory:
     answer = memory.recall("When do we deploy?")
     assert answer.hits and not answer.note, answer.note
 print(time.perf_counter() - s)
+"""
+RUN = """
+import numpy, onnxruntime, perdure_embedder
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = options.inter_op_num_threads = 1
+path, providers = str(perdure_embedder.model_path()), ["CPUExecutionProvider"]
+session = onnxruntime.InferenceSession(path, options, providers=providers)
+ids = numpy.array([[101, 2043, 2079, 2057, 21296, 1029, 102]])
+session.run(None, {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)})
 """
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -119,6 +130,20 @@ def servers(rounds: int) -> list[Row]:
     return [Row("perdure mcp to tools/list", times["ours"] / 1e3, "s", 0.6, times["bare"] / 1e3, note=note)]
 
 
+def started(command: list[str]) -> None:
+    """Run a process to its end."""
+    subprocess.run(command, capture_output=True, check=True, env={**os.environ, "PERDURE_POLICY": ""})
+
+
+def version(rounds: int) -> list[Row]:
+    """Measure ``perdure --version`` beside a bare Python."""
+    say("--version")
+    ours, bare = [sys.executable, "-m", "perdure", "--version"], [sys.executable, "-c", "pass"]
+    started(ours)
+    spent = processes(rounds, ours=lambda _: started(ours), bare=lambda _: started(bare))
+    return against("perdure --version", spent["ours"], spent["bare"], "floor: bare Python", times=5.0)
+
+
 def first_recall(rounds: int) -> list[Row]:
     """Measure a new process's first recall, with import and the loading of the real embedder."""
     if importlib.util.find_spec("perdure_embedder") is None:
@@ -127,12 +152,19 @@ def first_recall(rounds: int) -> list[Row]:
     import perdure  # noqa: PLC0415  # only where it is used
 
     say("first recall")
+    name = "first recall of a new process with the embedder"
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "agent.db")
         with perdure.open(path, policy={}) as memory:
             memory.remember_many(["Deploys happen on Tuesdays at 10:00.", "Ann's sister lives in Lisbon."])
         taken = [printed(RECALL, path) for _ in range(rounds)]
-    return [Row("first recall of a new process with the embedder", statistics.median(taken), "s", 2.0)]
+        ours, floor = [sys.executable, "-c", RECALL, path], [sys.executable, "-c", RUN]
+        spent = processes(rounds, ours=lambda _: started(ours), floor=lambda _: started(floor))
+    note = "floor: numpy, onnxruntime, its load and first run"
+    return [
+        Row(name, statistics.median(taken), "s", 2.0),
+        *against(f"{name}, whole process", spent["ours"], spent["floor"], note, times=1.3),
+    ]
 
 
 def main() -> None:
@@ -140,7 +172,7 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=9)
     given = arguments.parse_args()
     start = time.perf_counter()
-    rows = imports(given.rounds) + servers(given.rounds) + first_recall(given.rounds)
+    rows = imports(given.rounds) + version(given.rounds) + servers(given.rounds) + first_recall(given.rounds)
     say(f"{time.perf_counter() - start:.0f} s")
     finished(rows, as_json=given.json)
 

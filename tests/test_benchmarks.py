@@ -91,7 +91,7 @@ def test_a_missed_target_is_named_and_is_the_exit_status_of_a_script_and_of_make
     told = f"MISSED 1 of 1 targets: {row[0]}" if status else "No target is missed."
     alone = child(script)
     assert (alone.returncode, alone.stderr) == (status, f"{told}\n")
-    assert ("**no**" in alone.stdout) == bool(status)
+    assert ("**missed**" in alone.stdout) == bool(status)
     asked = child(script, "--json")
     assert (asked.returncode, asked.stderr) == (0, "")
     together = child("-c", OF_ALL, script)
@@ -125,7 +125,7 @@ def test_a_page_that_is_larger_than_asked_is_missed(tmp_path):
     lines = done.stdout.splitlines()
     assert [line for line in lines if line.startswith("ended")] == ["ended well", "ended with 1"]
     assert done.stderr.count("MISSED") == 1
-    assert sum("**no**" in line for line in lines) == sum("kB" in line for line in lines) / 2 >= 10
+    assert sum("**missed**" in line for line in lines) == sum("kB" in line for line in lines) / 2 >= 10
 
 
 @weekly

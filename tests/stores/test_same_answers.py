@@ -410,3 +410,14 @@ def test_with_several_namespaces_the_best_answer_is_nearly_always_the_same(fresh
             shares.append(overlap(ours, theirs))
     assert best / len(shares) >= 0.9  # measured: 0.96
     assert sum(shares) / len(shares) >= 0.85  # measured: 0.90 by words, 0.96 with meaning
+
+
+def test_a_turn_lends_its_neighbour_the_same_score_however_many_memories_have_its_words(fresh):
+    both = fresh()
+    first = {"content": "The harbour lantern is broken.", "speaker": "Alice", "at": both.clock.now}
+    second = {"content": f"The harbour {' '.join(f'plank{i}' for i in range(60))}.", "speaker": "Bob"}
+    more = [{"content": f"The harbour pier{i} is wet.", "session": f"s{i}", "at": both.clock.now} for i in range(120)]
+    both.each(lambda m: m.ingest([first, {**second, "at": both.clock.now}], session="talk"))
+    both.each(lambda m: m.ingest(more))
+    answer = agree(both, lambda m: m.recall("harbour lantern", limit=5, touch=False).to_dict(), scored=True)
+    assert answer["hits"][0]["memory"]["content"] == first["content"]

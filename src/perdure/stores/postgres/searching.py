@@ -134,7 +134,8 @@ class PostgresSearch(Search):
         searched = worth_searching(terms)
         if not searched:
             return {}, {}
-        narrowed = filters != Filters(include_archived=filters.include_archived)
+        open_ = Filters(include_archived=filters.include_archived, isolated=filters.isolated, inside=filters.inside)
+        narrowed = filters != open_
         wide = (self.policy.candidates + SLACK) * (SELECTIVE if narrowed else 1)
         while True:
             with self.postgres.together():
