@@ -25,7 +25,7 @@ install: $(STAMP)
 test: $(STAMP)
 	$(MAKE) --no-print-directory --jobs 2 check quick
 
-# The tests of make test: every case on a file, but three of a dear table; one on a server. What a quicker test covers too is left to make weekly.
+# The tests of make test: two cases of a test that has many (one on a server), and what a quicker test covers too is left to make weekly.
 quick: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 

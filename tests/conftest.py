@@ -166,63 +166,13 @@ LONG = {
 """Files of tests that would keep one process busy when the others have nothing left to do."""
 
 CASES, CASES_ON_A_SERVER = budget(2, 10_000), budget(1, 10_000)
-"""How many cases a dear table of ``DEAR`` has on a file in `make test`, and any table on each kind of server."""
+"""How many cases a table has on a file in `make test`, and on each kind of server."""
 
 TODAY = int(os.environ.setdefault("PERDURE_TEST_DAY", str(date.today().toordinal())))  # noqa: DTZ011  # any day will do
-"""Which further case a dear table tries: another one each day, the same in all processes of a run."""
+"""Which case a table tries beside its first one: another one each day, the same in all processes of a run."""
 
 THINNED = {"operations", "interfaces", "stores", "service", "faults", "laws", "authorities", "models", "packaging"}
-"""Folders whose tables are thinned out: on a server all of them, on a file the dear ones."""
-
-DEAR = {
-    "test_bad_input.py": [
-        "test_a_question_that_cannot_be_asked_is_refused",
-        "test_a_value_out_of_its_range_is_refused",
-    ],
-    "test_bounds.py": ["test_a_parquet_file_needs_bounded_memory"],
-    "test_codes.py": ["test_nearest_over_many_blocks_does_not_depend_on_the_order_of_rows"],
-    "test_compressing.py": ["test_the_full_text_comes_back_byte_for_byte"],
-    "test_consolidate.py": ["test_notes_that_say_the_same_are_merged_and_those_that_differ_are_not"],
-    "test_corrected_days.py": ["test_the_later_days_hold_and_the_earlier_stay_known"],
-    "test_corrected_values.py": ["test_no_summary_shows_only_the_older_of_two_notes_about_one_thing"],
-    "test_damage.py": ["test_a_check_finds_what_was_changed_by_hand"],
-    "test_damaged_pages.py": ["test_rows_behind_a_lost_page_that_leads_to_them_are_found"],
-    "test_dated_questions.py": ["test_a_question_that_asks_only_for_days_is_answered_by_what_is_of_them"],
-    "test_days.py": [
-        "test_what_hooks_take_in_opens_the_next_session",
-        "test_summaries_and_session_starts_are_as_they_were_read",
-    ],
-    "test_facts_mcp.py": ["test_an_answer_that_cannot_be_understood_changes_nothing"],
-    "test_filters.py": ["test_a_query_may_hold_any_character"],
-    "test_foreign_ids.py": ["test_an_import_refuses_ids_that_are_none_and_stores_nothing"],
-    "test_forms.py": ["test_any_text_comes_back_to_the_byte_from_either_store"],
-    "test_groups_taken_back.py": ["test_an_undo_restores_every_row"],
-    "test_horizon.py": ["test_damage_is_found_beyond_the_horizon"],
-    "test_import_checks.py": ["test_an_import_refuses_a_memory_that_no_door_lets_in"],
-    "test_knowledge_on_demand.py": ["test_it_is_loaded_by_its_own_verbs_and_by_a_fact"],
-    "test_learning_bad_input.py": ["test_hostile_texts_are_kept_as_they_are_and_teach_at_most_fifty_facts"],
-    "test_lifecycle.py": ["test_an_untouched_memory_follows_the_designs_table"],
-    "test_mcp_errors.py": ["test_bad_input_is_a_tool_error_with_a_remedy_and_stores_nothing"],
-    "test_moving.py": ["test_a_damaged_export_is_refused_before_anything_is_written"],
-    "test_page_tenants.py": ["test_the_walk_of_forms_would_notice_a_hole"],
-    "test_positive_vectors.py": ["test_the_nearest_are_found_among_vectors_without_signs"],
-    "test_recorded_life.py": ["test_a_scripted_life_is_as_it_was_recorded"],
-    "test_routes.py": [
-        "test_a_missing_argument_an_unknown_one_and_a_wrong_body",
-        "test_a_value_out_of_range_is_refused_with_pythons_words",
-        "test_a_wrong_type_is_the_error_that_python_raises",
-        "test_only_verbs_that_read_answer_get",
-    ],
-    "test_same_answers.py": ["test_a_question_has_one_answer"],
-    "test_service_outage.py": ["test_a_call_is_answered_in_time_and_the_next_ones_at_once"],
-    "test_undo.py": ["test_each_operation_is_taken_back_exactly_and_can_be_done_again"],
-    "test_vault.py": ["test_no_tier_depends_on_whether_accesses_share_a_millisecond"],
-    "test_views.py": ["test_no_result_writes_lines_that_its_texts_ask_for"],
-}
-"""Tables whose cases between the first and the last take more than a second of processor time, by their file.
-
-`--every-case --durations=0` shows what each case takes; decision 50 has the figures.
-"""
+"""Folders whose tables are thinned out."""
 
 EVERY_CASE = {
     *("test_stored_parameters.py", "test_trust.py", "test_fence.py", "test_tenants.py", "test_supply_chain.py"),
@@ -423,7 +373,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Begin the longest files first; thin out dear tables, cases on a server and tests of operations there."""
+    """Begin the longest files first; thin out tables, cases on a server and tests of operations there."""
     items.sort(key=lambda item: item.path.name not in LONG)
     if not config.getoption("every_case"):
         _deselect(config, items, _left_out(items))
@@ -450,7 +400,7 @@ def _deselect(config, items, left):
 
 
 def _left_out(items):
-    """Return the cases beyond those that a table has on one store: on a server, and on a file if it is dear."""
+    """Return the cases beyond those that a table has on one store."""
     cases = defaultdict(list)
     for item in items:
         if item.path.parent.name in THINNED and item.path.name not in EVERY_CASE and hasattr(item, "callspec"):
@@ -463,17 +413,13 @@ def _left_out(items):
 
 
 def _kept(several, store):
-    """Return the places of the cases of a table that stay: all, or the first, the last, and one of the day between."""
-    first, last = several[0], len(several) - 1
-    if store == "spread" and first.path.name not in ON_TWO_SERVERS and not LONG_RUN:
+    """Return the places of the cases of a table that stay: the first and the one of the day, or all."""
+    if store == "spread" and several[0].path.name not in ON_TWO_SERVERS and not LONG_RUN:
         return set()
-    served = store in {"postgres", "spread"}
-    dear = first.originalname in DEAR.get(first.path.name, ())
-    if not served and not dear and "server" not in first.nodeid:
+    most, last = CASES_ON_A_SERVER if store in {"postgres", "spread"} else CASES, len(several) - 1
+    if most > last:
         return set(range(last + 1))
-    most = CASES_ON_A_SERVER if served else CASES
-    of_today = {1 + TODAY % (last - 1)} if dear and not served and last > 1 else set()
-    return {round(n * last / max(most - 1, 1)) for n in range(most)} | of_today
+    return {0} if most == 1 else {0, 1 + TODAY % last}
 
 
 def _left_out_on_a_server(items):
