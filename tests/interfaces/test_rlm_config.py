@@ -99,8 +99,8 @@ def _hides(memory, clock):
 def _merges(memory, clock):
     """Two that say the same and share two of three edges."""
     texts = ("The gate code is with the porter.", "The gate code is with the porter")
-    one, other = (memory.remember(text, session="s", task="t", confidence=0.9).id for text in texts)
-    for edge in ([one, other], [one, other], [one, memory.remember("x", session="s", task="t").id]):
+    one, other = (memory.remember(text, task="t", confidence=0.9).id for text in texts)
+    for edge in ([one, other], [one, other], [one, memory.remember("x", task="t").id]):
         memory.relate(edge)
     return memory.complete_task("t", dry_run=True).merged_count
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HASHED, WORDS_ONLY, HashEmbedder, bare_memories, logical, tables
+from conftest import HASHED, WORDS_ONLY, HashEmbedder, logical, tables
 from perdure.records.errors import GateStopped, InvalidInput, NotFound
 
 PORT = "The build server listens on port 8080 in Lyon."
@@ -160,7 +160,7 @@ def test_an_edge_grows_to_ten_and_no_further(opening, clock):
 
 @pytest.mark.behaviour("T1")
 def test_a_task_without_a_session_goes_to_long_term_where_it_is_seen(memory):
-    kept = bare_memories(memory, [{"content": "learned on the way", "task": "t", "scope": "task"}])[0]
+    kept = memory.remember("learned on the way", task="t")
     assert memory.list() == []
     done = memory.complete_task("t")
     assert done.long_term == (kept.id,)

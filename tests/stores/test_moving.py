@@ -144,9 +144,7 @@ def lived(place):
             ],
             namespace="team/a b",
         )
-        told["large"] = memory.remember(
-            "long " * 10_000, source="book", session="s", task="read", at=START - timedelta(days=9000)
-        )
+        told["large"] = memory.remember("long " * 10_000, source="book", task="read", at=START - timedelta(days=9000))
         memory.ingest([{"content": f"said {i}", "speaker": "Ann", "at": START} for i in range(8)], session="chat")
         memory.remember_many(["the red boat is green", "green is the red boat"])  # linked: their meaning is the same
         memory.archive(memory.remember("to be hidden").id, "no longer so")

@@ -154,12 +154,6 @@ def checked_content(content: Any, policy: Policy) -> str:
 
 
 def _scope(session: Any, task: Any) -> Scope:
-    if task is not None and session is None:
-        raise InvalidInput(
-            "A task is given without a session: nobody would see the memory, because a task's memories are seen only "
-            "inside its session.",
-            remedy="Pass session as well, or leave out task.",
-        )
     if task is not None:
         return Scope.TASK
     return Scope.LONG_TERM if session is None else Scope.SESSION
