@@ -19,15 +19,15 @@ Written = TypeVar("Written", bound=Outcome)
 
 
 def heard_since(ctx: Context, namespace: str, records: Sequence[Record]) -> bool:
-    """Return whether anything was written in a namespace since some memories were last said, or together with them.
+    """Return whether anything was written in a namespace since some memories were last said, or stored with them.
 
-    If not, whoever says them again only repeats the last words.
+    If not, whoever says them again only repeats the last words. What they replaced is not stored with them.
     """
     if ctx.store.operations_ahead(namespace, min(said_at(record.state) for record in records), 1):
         return True
     ids, operations = {record.id for record in records}, sorted({record.op for record in records})
     written = (change for operation in operations for change in ctx.store.changes(namespace, operation))
-    return any(change.target is Target.MEMORY and change.id not in ids for change in written)
+    return any(c.target is Target.MEMORY and c.before is None and c.id not in ids for c in written)
 
 
 def with_freed(done: Written, decisions: Decisions) -> Written:
