@@ -114,13 +114,13 @@ def said(subject, predicate, value):
 
 SAYS_MORE = [
     ("Line 7 is a call-a-bus: passengers must book 60 minutes ahead.", said("line 7", "lead time", "60 minutes")),
-    ("Our horse vet Marta works Mondays.", said("Marta", "work day", "Monday")),
-    ("The save file is gzip-compressed JSON with version number 12.", said("save file", "version", "12")),
+    ("The save file is a gzip-compressed JSON archive, version 12.", said("save file", "version", "12")),
     ("Rex (a deaf boxer) weighs 31 kg.", said("Rex", "weight", "31 kg")),
     ("The X-ray room is in the basement; its key code is 4471.", said("X-ray room", "key code", "4471")),
     ("Die Praxis liegt im Hinterhof; die Leitung hat Frau Lutz.", said("Praxis", "Leitung", "Frau Lutz")),
 ]
 SAYS_NO_MORE = [
+    ("Jonas reviews every change to the billing code.", said("billing code", "reviewer", "Jonas")),
     ("Deploys happen on Tuesdays.", said("website", "deploy day", "Tuesday")),
     ("The staging server listens on port 8081.", said("staging server", "port", "8081")),
     ("Tom moved to Rome last May.", said("Tom", "home", "Rome")),

@@ -17,6 +17,7 @@ from perdure.rules.language.words import CALENDAR, DAYS
 _HEAD: Final = 4000  # characters of a text that are read; a longer one says more than its facts
 _UNSPACED: Final = re.compile(r"[\u2e80-\U0003ffff]")
 _LEAST_WORDS: Final = 2
+_LEAST_BESIDES: Final = 4  # in the clause that says a fact, where words around it are often its own in other forms
 _STEM: Final = 5  # so many letters tell a word, whatever its ending
 _LEAST_LETTERS: Final = 3  # shorter words are articles and the like in many languages
 _WHEN: Final = frozenset(word[:_STEM] for word in CALENDAR | DAYS)
@@ -54,7 +55,7 @@ def says_more(text: str, facts: Sequence[FactWords]) -> bool:
     It does if it has a clause of at least two words, not counting stop words and those that the facts are about,
     without any word of their predicates and values. Where no clause has such a word, one of them says the facts in
     others. Beside a statement with a value, one word more of what the facts are about is enough. So are, in the clause
-    that says a fact, two words besides; four, where it says the predicate in words of its own.
+    that says a fact, four words besides.
     """
     if len(text) > _HEAD:
         return True
@@ -80,11 +81,9 @@ def _beside(parts: Iterable[str], facts: Sequence[FactWords]) -> list[str]:
 def _says_besides(clause: str, facts: Sequence[FactWords], told: frozenset[str]) -> bool:
     """Return whether a clause that says facts has other words than those by which it may say them."""
     named = _stems(clause)
-    said = [fact for fact in facts if fact.has_value(clause)]
+    said = any(fact.has_value(clause) for fact in facts)
     besides = [word for word in named - told if len(word) >= _LEAST_LETTERS]
-    own_words = sum(fact.predicate.isdisjoint(named) for fact in said)
-    least = _LEAST_WORDS * (1 + own_words)
-    return bool(said) and _UNSPACED.search(clause) is None and len(besides) >= least
+    return said and _UNSPACED.search(clause) is None and len(besides) >= _LEAST_BESIDES
 
 
 def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText:
