@@ -137,7 +137,7 @@ def test_a_correction_replaces_and_the_timeline_shows_both(place):
     facts = data("timeline", "gai-media")["facts"]
     assert [f["value"] for f in facts if f["predicate"] == now["predicate"]] == ["Friday", "Thursday"]
     assert "says that already" in ran("correct", now["id"], "Thursday", code=1)
-    assert "is superseded" in ran("confirm", friday["id"], code=1)
+    assert f"was replaced by {now['id']}" in ran("confirm", friday["id"], code=1)
     ran("deny", now["id"])
     (denied,) = (r for r in table(ran("timeline", "Gai Media")) if r["id"] == now["id"][-8:])
     assert (denied["true"], denied["believed"], denied["state"]) == ("never", f"on {today} only", "invalidated")

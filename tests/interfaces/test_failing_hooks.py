@@ -49,7 +49,7 @@ def refuse(project):
 
 @pytest.mark.parametrize(
     ("fault", "says"),
-    [(damage, "perdure check"), (misspell, "not valid TOML"), (refuse, "archive.rule must be text")],
+    [(damage, "perdure restore-backup"), (misspell, "not valid TOML"), (refuse, "archive.rule must be text")],
 )
 def test_the_reason_and_what_to_do_are_told_once_in_a_session(project, fault, says):
     project.environment.pop("PERDURE_POLICY", None)
