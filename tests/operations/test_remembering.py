@@ -25,7 +25,7 @@ def test_known_words_are_recognised_in_either_normal_form(memory, monkeypatch, s
     text = "Zoë meets Łukasz at the Café Noël in Zürich."
     with monkeypatch.context() as patch:
         if stored != "as today":
-            patch.setattr("perdure.stores.rows.same_words", lambda words: " ".join(words.split()).casefold())
+            patch.setattr("perdure.records.digests.same_words", lambda words: " ".join(words.split()).casefold())
         kept = memory.remember(unicodedata.normalize(first, text))
     assert memory.remember(unicodedata.normalize(again, text)).id == kept.id
     assert memory.get(kept.id).content == unicodedata.normalize(first, text)
