@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -34,6 +35,27 @@ def test_known_words_are_recognised_in_either_normal_form(memory, monkeypatch, s
     assert memory.check() == []
     for form in ("NFC", "NFD"):
         assert memory.recall(unicodedata.normalize(form, "Who is in Zürich?")).hits[0].memory.id == kept.id
+
+
+@pytest.mark.parametrize("labels", [{}, {"tags": ["food"]}, {"importance": 0.9}])
+@pytest.mark.parametrize("between", [(), ("the boat is blue",)])
+def test_facts_that_come_with_known_words_are_of_the_day_on_which_they_come(opening, clock, labels, between):
+    memory = opening(WORDS_ONLY)
+    memory.remember("noted", facts=[{"subject": "Mia", "predicate": "likes", "value": "figs"}])
+    clock.passes(days=3)
+    for words in between:
+        memory.remember(words)
+    memory.remember("noted", facts=[{"subject": "Mia", "predicate": "likes", "value": "plums"}], **labels)
+    days = {fact.value: fact.valid_from[:10] for fact in memory.facts("Mia")}
+    assert days == {"figs": "2026-01-01", "plums": "2026-01-04"}
+
+
+def test_facts_of_a_new_memory_are_of_its_own_day(opening, clock):
+    memory = opening(WORDS_ONLY)
+    clock.passes(days=3)
+    likes = {"subject": "Mia", "predicate": "likes", "value": "figs"}
+    memory.remember("noted", facts=[likes], at=datetime(2025, 12, 1, tzinfo=UTC))
+    assert memory.facts("Mia")[0].valid_from[:10] == "2025-12-01"
 
 
 @pytest.mark.parametrize("other", [{"session": "s"}, {"task": "t"}, {"kind": "procedure"}, {"kind": "episode"}])

@@ -23,6 +23,7 @@ from perdure.records.store_rows import Neighbours
 from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import NEAREST
+from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.repeated_words import decide_merge, is_same_text, merge_drafts
@@ -143,14 +144,18 @@ def redacted_in(claims: Iterable[GivenClaim]) -> list[str]:
 def handed_claims(
     decisions: Decisions, memory: str, claims: tuple[GivenClaim, ...], confidence: float | None
 ) -> HandedClaims:
-    """Return claims with what is known of the memory that says them."""
-    record = decisions.record(memory)
-    content, at = record.content, decisions.now
+    """Return claims with what is known of the memory that says them.
+
+    They were said when it was: with a new memory on its day, with known words now, or when these count as said again.
+    """
+    record, before = decisions.record(memory), decisions.records[memory]
+    content, at, said = record.content, decisions.now, said_at(record.state)
+    is_said = record.op == decisions.plan_id or said > said_at(before.state)
     return HandedClaims(
         claims,
         memory,
         content.text,
-        min(record.state.created_ms, at) if memory in decisions.changed else at,
+        min(said, at) if is_said else at,
         stored_trust(content.metadata),
         record.state.scope,
         content.session,
