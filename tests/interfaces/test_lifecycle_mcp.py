@@ -590,4 +590,4 @@ def test_a_real_process_reinforces_and_doubts(tmp_path, mode):
 @pytest.mark.behaviour("DO7")
 def test_what_a_model_reads_of_all_tools_has_a_limit():
     tools = listed("full")
-    assert sum(len(json.dumps(t.input_schema) + t.description) for t in tools) < 35_000
+    assert sum(len(json.dumps(t.input_schema) + t.description) for t in tools) < 35_200

@@ -69,7 +69,7 @@ class MaintainingVerbs:
     ) -> Report:
         """Show what would move within some days without further access. Changes nothing.
 
-        Moves are counted by day and kind, and by rule; the first 20 are listed, and every one with ``details``.
+        Moves are counted by day, kind and rule; the first 20 are listed.
         """
         return sweep.forecast(self._context, days, namespace, details=details)
 

@@ -95,8 +95,8 @@ class RecallingVerbs:
         """Return the memories that answer a question, best first, each with the chance that it answers it.
 
         The limit is an upper bound: what is far less related than the best hit is left out.
-        ``as_of`` returns what was true at a time (valid facts, and other memories from when they were stored until
-        they were replaced); ``known_at`` returns what was known at a time.
+        ``as_of`` returns what was true at a time (valid facts, and other memories until they were replaced);
+        ``known_at`` returns what was known at a time.
         """
         filters = queries.filters(self._context.policy, locals())
         return recall.recall(self._context, query, namespace, limit, filters, touch=touch)

@@ -126,8 +126,7 @@ class ReviewingVerbs:
     def confirm(self, id: Identity) -> Outcome:
         """Record that a person says a memory is still true; memories that contradict it are superseded.
 
-        It counts as said now: recall shows it before what was said in between about the same thing. Links from later
-        statements that call it untrue are removed.
+        It counts as said now. Links from later statements that call it untrue are removed.
 
         Raises:
             NotFound: There is no such memory.
