@@ -13,7 +13,7 @@ from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
 from perdure.operations.superseding import said_again
 from perdure.operations.tombstones import refuse_erased
-from perdure.operations.writing import retry, tell_redacted
+from perdure.operations.writing import redacted_in, retry, tell_redacted
 from perdure.records.digests import same_words
 from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, PerdureError
 from perdure.records.memory import Draft, Kind, MemoryItem, Record, Status
@@ -134,11 +134,6 @@ def _repeated_drafts(ctx: Context, batch: _Batch) -> set[int]:
             indexes.add(i)
         used.add(key)
     return indexes
-
-
-def redacted_in(claims: Iterable[GivenClaim]) -> list[str]:
-    """Return what was replaced in claims, secret by secret."""
-    return [name for claim in claims for name in claim.redacted]
 
 
 def handed_claims(

@@ -11,8 +11,8 @@ from perdure.operations.affirming import with_freed
 from perdure.operations.decisions import begin, close_questions, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
-from perdure.operations.remember import handed_claims, redacted_in, store_drafts
-from perdure.operations.writing import read_after, read_record, retry, tell_redacted
+from perdure.operations.remember import handed_claims, store_drafts
+from perdure.operations.writing import read_after, read_record, redacted_in, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant, text_of

@@ -9,9 +9,9 @@ from perdure.operations.decisions import begin, outcome, write
 from perdure.operations.documents import successors
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
-from perdure.operations.remember import redacted_in, store_drafts
+from perdure.operations.remember import store_drafts
 from perdure.operations.remember_one import supersede, take_claims
-from perdure.operations.writing import read_record, retry, tell_redacted
+from perdure.operations.writing import read_record, redacted_in, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import STANDS_FOR, Draft, Kind, Record, Status
 from perdure.records.outcome import GivenClaim, Remembered

@@ -10,6 +10,7 @@ from perdure.operations.ports import Context
 from perdure.operations.tombstones import erased_remark
 from perdure.records.errors import REPAIR, ConflictError, NotFound, PerdureWarning, StoreDamaged, StoreError
 from perdure.records.memory import Record
+from perdure.records.outcome import GivenClaim
 from perdure.rules.redaction import redaction_note
 
 T = TypeVar("T")
@@ -71,3 +72,8 @@ def read_record(ctx: Context, identity: str, namespace: str | None = None) -> Re
         raise NotFound(f"There is no memory {identity!r}.{erased}", remedy="Use an id that recall or list returned.")
     refuse_altered(records[0])
     return records[0]
+
+
+def redacted_in(claims: Iterable[GivenClaim]) -> list[str]:
+    """Return what was replaced in claims, secret by secret."""
+    return [name for claim in claims for name in claim.redacted]

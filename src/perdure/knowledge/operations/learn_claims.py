@@ -19,9 +19,8 @@ from perdure.knowledge.rules.given_claims import predicate_name
 from perdure.knowledge.rules.predicate_registry import SynonymAnswer, comparable
 from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
-from perdure.operations.remember import redacted_in
 from perdure.operations.remember_one import related_memories
-from perdure.operations.writing import read_after, retry, tell_redacted
+from perdure.operations.writing import read_after, redacted_in, retry, tell_redacted
 from perdure.records.memory import Shelf
 from perdure.records.outcome import GivenClaim, HandedClaims, KnownPredicates
 from perdure.rules.decisions import Decisions
