@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import itertools
 import unicodedata
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+import perdure
 from conftest import HASHED, START, WORDS_ONLY, Clock, HashEmbedder, budget, logical, opened, tables
 from perdure.records.errors import DiskFull, InvalidInput, PartlyStored
 
@@ -453,3 +455,16 @@ def test_what_is_new_is_stored_where_all_that_is_near_it_is_hidden(opening, text
     memory.forget(memory.remember("The garden gate was blue.").id)
     kept = memory.remember_many([{"content": text} for text in texts])
     assert [found.memory.content for found in kept] == texts
+
+
+def test_words_said_again_right_after_an_update_are_no_news(tmp_path):
+    ticks = itertools.count()
+
+    def clock():
+        return START + timedelta(milliseconds=next(ticks))  # time passes within an operation, too
+
+    with perdure.open(tmp_path / "store.db", WORDS_ONLY, clock=clock) as memory:
+        old = memory.remember("the deploy is on tuesday")
+        new = memory.update(old.id, "the deploy is on friday")
+        assert memory.remember("the deploy is on friday").operation is None
+        assert memory.history()[0].id == new.operation

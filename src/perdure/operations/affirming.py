@@ -23,9 +23,12 @@ def heard_since(ctx: Context, namespace: str, records: Sequence[Record]) -> bool
 
     If not, whoever says them again only repeats the last words. What they replaced is not stored with them.
     """
-    if ctx.store.operations_ahead(namespace, min(said_at(record.state) for record in records), 1):
-        return True
     ids, operations = {record.id for record in records}, sorted({record.op for record in records})
+    first = min(said_at(record.state) for record in records)
+    # An operation may be dated a little later than what it stored.
+    own = {record.op for record in records if said_at(record.state) == first}
+    if any(identity not in own for identity, *_ in ctx.store.operations_ahead(namespace, first, len(own) + 1)):
+        return True
     written = (change for operation in operations for change in ctx.store.changes(namespace, operation))
     return any(c.target is Target.MEMORY and c.before is None and c.id not in ids for c in written)
 
