@@ -89,7 +89,7 @@ _MEETS: Final[Mapping[str, Callable[..., bool]]] = {
     "orphans": _holds(Shelf.ENTITY),
     "unsaid": _always,  # the journal may know names of what was taken back
     "with_known_names": _holds(Shelf.ALIAS),
-    "near": lambda _ctx, _namespace, claims, _besides: bool(claims),
+    "near": lambda _ctx, _namespace, claims, _touched: bool(claims),
     "validity": lambda _ctx, _namespace, records: any(r.state.kind is Kind.FACT for r in records),
     "sources": _any_fact,
     "mark": _meets_facts,

@@ -216,7 +216,9 @@ def test_maintenance_in_numbers_with_units(memory):
     memory.remember("The office is in Lyon.")
     assert both(memory.sweep(dry_run=True), "sweep")[1].startswith("0 moves due; ")
     assert " within 400 days without further access." in both(memory.forecast(400), "forecast", days=400)[0]
-    person, model = both(memory.stats(), "stats", {"store": "a b c d e.db", "no_facts": "The policy learns no facts."})
+    person, model = both(
+        memory.stats(), "stats", {"store": "a b c d e.db", "facts_hint": "The policy learns no facts."}
+    )
     assert "facts             none. The policy learns no facts." in person
     assert 'store: "a b c d e.db"' not in person
     assert "memories: 1 in 1 namespace" in model
@@ -262,7 +264,7 @@ def test_facts_are_named_by_value_with_what_conflicts_and_why():
     said = ["Gai Media prefers Tuesday deliveries.", "Gai Media prefers Friday deliveries."]
     with perdure.open(":memory:", policy=policy) as memory:
         done = memory.ingest([{"role": "user", "content": text} for text in said], session="s1")
-        person, model = both(done, "ingest", {"files": 2, "no_facts": ""})
+        person, model = both(done, "ingest", {"files": 2, "facts_hint": ""})
         assert person.startswith("Stored 2 memories from 2 files in default; 0 already stored.\nTo see the facts that")
         facts = memory.facts()
         person, model = both(facts, "facts")
@@ -282,7 +284,7 @@ def test_facts_are_named_by_value_with_what_conflicts_and_why():
 
 
 def test_where_there_are_no_facts_the_reason_is_shown(memory):
-    notes = {"no_facts": "The policy learns no facts."}
+    notes = {"facts_hint": "The policy learns no facts."}
     assert both(memory.facts(), "facts", notes)[0] == "No facts.\nThe policy learns no facts.\n"
     assert both(memory.review_details(), "review", notes)[1] == "No open questions in default."
     kept = memory.remember("The office is in Lyon.")

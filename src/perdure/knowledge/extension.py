@@ -98,9 +98,9 @@ class Knowledge(Extension[Context]):
         return result_of(take_claims(ctx, decisions, handed))
 
     def near(
-        self, ctx: Context, namespace: str, claims: Sequence[GivenClaim], besides: Collection[str], /
+        self, ctx: Context, namespace: str, claims: Sequence[GivenClaim], touched: Collection[str], /
     ) -> tuple[Sequence[str], Sequence[KnownPredicates]]:
-        return known_beside(ctx, namespace, claims, besides)
+        return known_beside(ctx, namespace, claims, touched)
 
     def with_known_names(self, ctx: Context, namespace: str, text: str, absent: Collection[str], /) -> str:
         return with_known_names(ctx, namespace, text, absent)

@@ -18,7 +18,7 @@ from perdure.rules.last_said import said_at
 Written = TypeVar("Written", bound=Outcome)
 
 
-def heard_since(ctx: Context, namespace: str, records: Sequence[Record]) -> bool:
+def written_since(ctx: Context, namespace: str, records: Sequence[Record]) -> bool:
     """Return whether anything was written in a namespace since some memories were last said, or stored with them.
 
     If not, whoever says them again only repeats the last words. What they replaced is not stored with them.
@@ -33,9 +33,9 @@ def heard_since(ctx: Context, namespace: str, records: Sequence[Record]) -> bool
     return any(c.target is Target.MEMORY and c.before is None and c.id not in ids for c in written)
 
 
-def with_freed(done: Written, decisions: Decisions) -> Written:
+def with_changed_links(done: Written, decisions: Decisions) -> Written:
     """Return an outcome that says which links no longer call its memory untrue, where it wrote that."""
-    removed, turned = decisions.freed.get(done.id, ((), ())) if done.changed else ((), ())
+    removed, turned = decisions.changed_links.get(done.id, ((), ())) if done.changed else ((), ())
     return replace(done, links_removed_from=removed, links_turned_round=turned) if removed or turned else done
 
 

@@ -158,10 +158,10 @@ class _Target:
         return ErasedNames(unsaid.words, unsaid.plain, ids, unsaid.forms, unsaid.values)
 
     def result(self, *, dry_run: bool) -> ErasureResult:
-        derived, redacted, freed = (
-            tuple(sorted(ids)) for ids in (self.dependents.derived, self.dependents.redacted, self.dependents.freed)
+        derived, redacted, restored = (
+            tuple(sorted(ids)) for ids in (self.dependents.derived, self.dependents.redacted, self.dependents.restored)
         )
-        return ErasureResult(dry_run, self.word, self.selected, derived, redacted, freed, self.entities)
+        return ErasureResult(dry_run, self.word, self.selected, derived, redacted, restored, self.entities)
 
 
 def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
@@ -250,9 +250,9 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
     now, place = ctx.clock(), target.namespace
     images = {i: image for page in pages(target.erased_ids) for i, image in ctx.store.images(place, page).items()}
     decisions = begin(ctx, place, now)
-    freed = list(find_records(ctx, place, sorted(target.dependents.freed)))
-    decisions.admit(freed)
-    for record in freed:
+    restored = list(find_records(ctx, place, sorted(target.dependents.restored)))
+    decisions.admit(restored)
+    for record in restored:
         state = decisions.states[record.id]
         if state.status is Status.CONSOLIDATED:
             decisions.change(record.id, unarchive(state, ctx.policy, now), ERASE, "what stood for it was erased")

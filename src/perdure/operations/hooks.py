@@ -88,14 +88,14 @@ class Agent:
         """Note that a session has begun, or goes on after an end; False where the store cannot be written now."""
         return self._note_now(session, namespace, {"transcript": transcript, "ended_ms": None}, "the session begins")
 
-    def unfinished(self, namespace: str, besides: str) -> list[AgentSession]:
+    def unfinished(self, namespace: str, excluded: str) -> list[AgentSession]:
         """Return the other sessions that nobody has ended, the longest silent first."""
         found: list[AgentSession] = []
         cursor = ("", "")
         while documents := self.ctx.store.documents.page(namespace, Shelf.SESSION, cursor, _PAGE):
             cursor = (documents[-1].id, documents[-1].name)
             found += [self._session(d) for d in documents]
-        return sorted((s for s in found if s.ended is None and s.id != besides), key=lambda s: (s.seen, s.id))
+        return sorted((s for s in found if s.ended is None and s.id != excluded), key=lambda s: (s.seen, s.id))
 
     def take_in(
         self,

@@ -250,12 +250,12 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
     return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
 
 
-def _recorded(ctx: Context, besides: Collection[str], waiting: Sequence[Waiting], now: Instant) -> Iterator[Alert]:
+def _recorded(ctx: Context, excluded: Collection[str], waiting: Sequence[Waiting], now: Instant) -> Iterator[Alert]:
     """Yield the alerts of all namespaces but some without looking into them."""
     waits_in, at = {one.namespace: one for one in waiting}, from_instant(now)
     for state in upkeep_states(ctx):
         place = state.namespace
-        if place not in besides:
+        if place not in excluded:
             known = waits_in.get(place, Waiting(place, None, None, None))
             yield from find_recorded_alerts(known, state.tasks or {}, ctx.policy.alerts, at)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from perdure.operations.affirming import heard_since, with_freed
+from perdure.operations.affirming import with_changed_links, written_since
 from perdure.operations.decisions import begin, write
 from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
@@ -121,7 +121,7 @@ def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
         changed |= {one.memory for one in handed if one.memory is not None}
     written = write(ctx, decisions, batch.operation, note)
     memories = memory_items([decisions.result(identity) for identity in ids], ctx.policy, decisions.now)
-    return [with_freed(one, decisions) for one in _outcomes(memories, changed, written)]
+    return [with_changed_links(one, decisions) for one in _outcomes(memories, changed, written)]
 
 
 def _repeated_drafts(ctx: Context, batch: _Batch) -> set[int]:
@@ -219,13 +219,13 @@ def _remembered_again(
     ``with_others`` says that new ones are stored beside them.
     """
     records = [decisions.records[identity] for identity, _ in known]
-    is_news = bool(known) and (with_others or heard_since(ctx, decisions.namespace, records))
+    is_news = bool(known) and (with_others or written_since(ctx, decisions.namespace, records))
     for identity, draft in known:
         decide_merge(decisions, identity, draft, is_news=is_news)
     for identity, at in {identity: draft.at for identity, draft in sorted(known, key=lambda one: one[1].at)}.items():
         links = said_again(ctx, decisions.namespace, identity, at)
         decisions.add(links.changes)
-        decisions.freed[identity] = links.removed, links.turned
+        decisions.changed_links[identity] = links.removed, links.turned
 
 
 def _keep_keys(
@@ -309,7 +309,7 @@ def _show_again(decisions: Decisions, identity: str) -> None:
 
 
 def _find_known(
-    ctx: Context, drafts: Sequence[Draft], vectors: Sequence[Vector | None], namespace: str, besides: str
+    ctx: Context, drafts: Sequence[Draft], vectors: Sequence[Vector | None], namespace: str, excluded: str
 ) -> tuple[dict[int, str], dict[int, str], Neighbours | None]:
     """Return position -> id of drafts that are stored already: those with a known key, and others of known words.
 
@@ -323,7 +323,7 @@ def _find_known(
         ids, near = ctx.store.known_and_near(namespace, worded[0].text, vector, NEAREST)
     else:
         ids = ctx.store.ids_of_texts(namespace, [d.text for d in worded.values()]) if worded else []
-    same = _by_words(ctx.store.get(namespace, ids), besides) if ids else {}
+    same = _by_words(ctx.store.get(namespace, ids), excluded) if ids else {}
     found = {i: same.get(_words(d)) for i, d in worded.items()} if same else {}
     return by_key, {i: identity for i, identity in found.items() if identity is not None}, near
 
@@ -355,11 +355,11 @@ def _words(draft: Draft) -> Words:
     return draft.kind, same_words(draft.text), draft.session, draft.task, draft.speaker
 
 
-def _by_words(records: Sequence[Record], besides: str) -> dict[Words, str]:
+def _by_words(records: Sequence[Record], excluded: str) -> dict[Words, str]:
     """Return words -> the first of some memories, oldest first, that has them."""
     found: dict[Words, str] = {}
     for record in records:
-        if record.state.status in (Status.ACTIVE, Status.ARCHIVED) and record.id != besides:
+        if record.state.status in (Status.ACTIVE, Status.ARCHIVED) and record.id != excluded:
             c = record.content
             words = record.state.kind, same_words(c.text), c.session, c.task, c.speaker
             found.setdefault(words, record.id)

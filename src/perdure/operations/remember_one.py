@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from perdure.operations.affirming import with_freed
+from perdure.operations.affirming import with_changed_links
 from perdure.operations.decisions import begin, close_questions, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
@@ -25,7 +25,7 @@ from perdure.rules.language.words import content_words, shared_part, shared_word
 _MOST: Final = 3  # earlier memories that are told
 _LENGTH: Final = 100  # characters of each
 _NEAR: Final = 0.45
-"""Cosine from which two memories may be about the same thing, if they share words besides (decision 26)."""
+"""Cosine from which two memories may be about the same thing, if they share words as well (decision 26)."""
 _SHARED: Final = 0.3  # share of the words of the shorter one
 
 
@@ -63,7 +63,7 @@ def remember_one(
         note = "remember: 1 memory" if decisions.changed | decisions.keyed else "remember"
         written = write(ctx, decisions, "remember", note)
         found = outcome(ctx, decisions.result(stands), written)
-        stored = with_freed(Remembered(found.memory, written, claimed), decisions)
+        stored = with_changed_links(Remembered(found.memory, written, claimed), decisions)
         return read_after(ctx, written, lambda: _reply(ctx, decisions, stored, claims), stored)
 
     return retry(attempt)
@@ -132,10 +132,10 @@ def _has_facts(ctx: Context, record: Record) -> bool:
 def _reply(ctx: Context, decisions: Decisions, stored: Remembered, claims: Sequence[GivenClaim]) -> Remembered:
     """Return the outcome with what may be about the same thing: what facts say of it, then what is near."""
     place, facts = decisions.namespace, stored.facts
-    besides = {*facts.created, *facts.reinforced, *facts.retired}
-    same_topic, predicates = ctx.extension.near(ctx, place, claims, besides) if claims else ((), ())
+    touched = {*facts.created, *facts.reinforced, *facts.retired}
+    same_topic, predicates = ctx.extension.near(ctx, place, claims, touched) if claims else ((), ())
     near = [other for other, cosine in decisions.neighbours.get(stored.id, ()) if cosine >= _NEAR]
-    ids = [i for i in dict.fromkeys((*same_topic, *near)) if i != stored.id and i not in besides]
+    ids = [i for i in dict.fromkeys((*same_topic, *near)) if i != stored.id and i not in touched]
     found = [g for g in (ctx.store.glances(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(g, stored)]
     words = content_words(stored.memory.content) if found else frozenset()
     related = (g for g in found if g.id in same_topic or shared_part(content_words(g.text), words) >= _SHARED)

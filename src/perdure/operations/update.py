@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from perdure.operations.affirming import with_freed
+from perdure.operations.affirming import with_changed_links
 from perdure.operations.decisions import begin, outcome, write
 from perdure.operations.documents import successors
 from perdure.operations.new_memories import make_vectors
@@ -53,7 +53,7 @@ def update(
         claimed = take_claims(ctx, decisions, stands, claims, old, corrects=True, keeps=kept)
         written = write(ctx, decisions, "update", f"update {record.id}")
         done = Remembered(outcome(ctx, decisions.result(stands), written).memory, written, claimed)
-        return with_freed(done, decisions)
+        return with_changed_links(done, decisions)
 
     return retry(attempt)
 

@@ -53,8 +53,8 @@ class Decisions:
         states: Id -> its state as decided so far.
         keyed: Memories that are known under another idempotency key from now on.
         neighbours: New memory -> (id, cosine) of the nearest earlier ones, nearest first.
-        freed: Memory that was remembered again -> the memories in view whose links call it untrue no longer: those
-            whose links are removed, and those whose links are turned round.
+        changed_links: Memory that was remembered again -> the memories in view whose links call it untrue no longer:
+            those whose links are removed, and those whose links are turned round.
     """
 
     def __init__(self, policy: Policy, now: Instant, plan_id: str, namespace: str) -> None:
@@ -62,7 +62,7 @@ class Decisions:
         self.records: dict[str, Record] = {}
         self.states: dict[str, State] = {}
         self.neighbours: dict[str, tuple[tuple[str, float], ...]] = {}
-        self.freed: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self.changed_links: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self.keyed = frozenset[str]()
         self._stored: dict[str, Record] = {}
         self._settled: dict[str, Trajectory] = {}

@@ -25,7 +25,7 @@ class Dependents:
 
     derived: frozenset[str]  # goes with them: it rests on them alone, or its words were made of theirs
     redacted: frozenset[str]  # stays: it rests on others too
-    freed: frozenset[str]  # was summarised or merged into something that goes, and comes back into view
+    restored: frozenset[str]  # was summarised or merged into something that goes, and comes back into view
 
 
 def find_dependents(ids: Collection[str], links_of: Links) -> Dependents:
@@ -48,8 +48,8 @@ def find_dependents(ids: Collection[str], links_of: Links) -> Dependents:
         fresh = sorted((upon | unsupported) - removed_ids)
         removed_ids |= upon | unsupported
     derived = removed_ids.difference(ids)
-    freed = {o for one, kind, o in links_of(sorted(removed_ids)) if kind == STANDS_FOR and one in removed_ids}
-    return Dependents(frozenset(derived), frozenset(redacted - removed_ids), frozenset(freed - removed_ids))
+    restored = {o for one, kind, o in links_of(sorted(removed_ids)) if kind == STANDS_FOR and one in removed_ids}
+    return Dependents(frozenset(derived), frozenset(redacted - removed_ids), frozenset(restored - removed_ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,7 @@ class Call:
             facts = {
                 "store": self.shown_store,
                 "namespaces": memory.namespaces(),
-                "no_facts": memory.facts_hint,
+                "facts_hint": memory.facts_hint,
                 **more,
             }
             facts |= {"says": partial(_content, memory), "standing": memory.standing}

@@ -89,7 +89,7 @@ def _start_session(memory: Memory, hook_input: HookInput, namespace: str) -> str
     Where another process writes the store the others are left to the next start: the user waits for the answer.
     """
     noted = memory.agent.begin(hook_input.session, namespace, _path_text(hook_input.transcript))
-    unfinished = memory.agent.unfinished(namespace, besides=hook_input.session) if noted else []
+    unfinished = memory.agent.unfinished(namespace, excluded=hook_input.session) if noted else []
     for session in unfinished[:_MOST_ENDED]:
         path = Path(session.transcript) if session.transcript else None
         is_missing = bool(session.mark) and (path is None or not path.is_file())

@@ -101,7 +101,7 @@ def environment() -> Environment:
 
 def render_result(request: PageRequest, result: object, verb: str, **arguments: object) -> Markup:
     """Return the view of a result as HTML."""
-    return draw(request, view_of(result, Request(verb, arguments, {"no_facts": request.memory.facts_hint})))
+    return draw(request, view_of(result, Request(verb, arguments, {"facts_hint": request.memory.facts_hint})))
 
 
 def note_of(operation: Operation, most: int = _LONGEST_NOTE) -> Markup:

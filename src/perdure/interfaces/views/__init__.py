@@ -18,7 +18,7 @@ class Request:
     verb: str  # its name, as the Python method is called
     arguments: Mapping[str, Any] = field(default_factory=dict)  # parameter -> value, as bound
     # what else the caller knows and a view may show: ``store`` (its address without a password), ``namespaces`` (all
-    # there are), ``no_facts`` (why there may be none), ``files``, ``file``, ``says`` (id -> words),
+    # there are), ``facts_hint`` (why there may be none), ``files``, ``file``, ``says`` (id -> words),
     # ``standing`` (memories -> how a recall marks each)
     notes: Mapping[str, Any] = field(default_factory=dict)
 
@@ -53,8 +53,8 @@ def view_of(result: Any, request: Request) -> list[Block]:
         shown = list(getattr(import_module(f"{__name__}.{_MODULE[name]}"), view)(result, request))
     if (
         request.verb in _FACT_VERBS
-        and request.notes.get("no_facts")
+        and request.notes.get("facts_hint")
         and not any(isinstance(b, Table | Quote) for b in shown)
     ):
-        shown.append(Line(request.notes["no_facts"]))
+        shown.append(Line(request.notes["facts_hint"]))
     return shown

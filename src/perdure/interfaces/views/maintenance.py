@@ -211,7 +211,7 @@ def _stats_pairs(stats: Stats, request: Request) -> Iterator[tuple[str, Text]]:
             "not read yet",
             f"{pluralize(stats.unread, 'message')} by the language model; run learn with the session",
         )
-    if (hint := request.notes.get("no_facts")) and "fact" not in stats.kinds:
+    if (hint := request.notes.get("facts_hint")) and "fact" not in stats.kinds:
         yield "facts", f"none. {hint}"
 
 
@@ -291,6 +291,6 @@ def view_ingested(ingested: Ingested, request: Request) -> Iterator[Block]:
     yield Line((f"Stored {pluralize(ingested.added, 'memory')}{files} in ", Foreign(request.namespace), skipped))
     if ingested.used:
         yield Line(f"{pluralize(ingested.used, 'recalled memory')} marked as helpful.")
-    if ingested.operations and request.notes.get("no_facts") == "":  # else "facts" and "stats" say how to learn them
+    if ingested.operations and request.notes.get("facts_hint") == "":  # else "facts" and "stats" say how to learn them
         yield Line(("To see the facts that were learned: ", command("facts")), tone="faint", reader="person")
     yield from undo(ingested.operations)

@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
-from perdure.interfaces.views.freed_links import view_freed_links
+from perdure.interfaces.views.changed_links import view_changed_links
 from perdure.interfaces.views.values import beyond_limit, cell, format_instant, join_texts, pluralize, sum_of, undo
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
@@ -107,7 +107,7 @@ def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     what = (": ", Foreign(m.content, _BRIEF)) if request.verb in _ANSWERS else (".",)
     marks = f" ({m.kind}, {_status(m)}, {m.tier})"
     yield Line((_outcome_text(outcome, request), Identifier(m.id), marks, *where, *what))
-    yield from view_freed_links(outcome)
+    yield from view_changed_links(outcome)
     yield from _listed_facts("Facts archived with it, because only it says them:", outcome.hidden_facts)
     takes_facts = request.verb == "forget" or request.arguments.get("verdict") == "drop"
     yield from _still_believed(_STAY if takes_facts else _REST, outcome.still_believed)

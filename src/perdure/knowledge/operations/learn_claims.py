@@ -48,14 +48,14 @@ def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
 
 
 def _with_known(ctx: Context, decisions: Decisions, claims: Sequence[GivenClaim], done: Learnt) -> Learnt:
-    besides = {*done.created, *done.reinforced, *done.retired}
-    memories, known = known_beside(ctx, decisions.namespace, claims, besides)
+    touched = {*done.created, *done.reinforced, *done.retired}
+    memories, known = known_beside(ctx, decisions.namespace, claims, touched)
     related = related_memories(ctx, decisions, memories, done.created)
     return replace(done, related=related, predicates=tuple(known))
 
 
 def known_beside(
-    ctx: Context, namespace: str, claims: Sequence[GivenClaim], besides: Collection[str]
+    ctx: Context, namespace: str, claims: Sequence[GivenClaim], touched: Collection[str]
 ) -> tuple[list[str], list[KnownPredicates]]:
     """Return the memories that say something about the same subjects and predicates, and the subjects' predicates."""
     names, predicates = names_of(ctx, namespace), resources(ctx).predicates
@@ -71,14 +71,14 @@ def known_beside(
     known = []
     for subject, own in list(by_subject.items())[:_MOST_SUBJECTS]:
         everything = _believed_facts(ctx, namespace, subject)
-        facts = [f for f in everything if f.id not in besides]
+        facts = [f for f in everything if f.id not in touched]
         for fact in facts:
             if any(fact.predicate == one or predicates.akin(one, fact.predicate) for one in own):
                 memories |= dict.fromkeys([s.memory for s in fact.sources] or [fact.id])
         existing = {f.predicate for f in facts}
         shown = {f.predicate: f.called or f.predicate for f in facts}
         others = tuple(shown[name] for name in sorted(existing - own))
-        near = _near(ctx, [f for f in everything if f.id in besides and f.predicate in own - existing], facts, lessons)
+        near = _near(ctx, [f for f in everything if f.id in touched and f.predicate in own - existing], facts, lessons)
         known += [KnownPredicates(names.entity(subject).name, others, near)] if others else []
     return list(memories), known
 

@@ -220,11 +220,11 @@ def _late_page(
 
 
 def _next(
-    ctx: Context, namespace: str, session: str, unread: Unread, mark: Mapping[str, Any], besides: Collection[str]
+    ctx: Context, namespace: str, session: str, unread: Unread, mark: Mapping[str, Any], excluded: Collection[str]
 ) -> tuple[list[str], str]:
     """Return the next messages that wait, and the one after them, empty for none."""
     if not unread.first:
-        return [i for i in unread.failed if i not in besides][:LATE], ""
+        return [i for i in unread.failed if i not in excluded][:LATE], ""
     found = ctx.store.ids_of_session(namespace, session, unread.first[:-1], 2 * LATE)
     learned = [i for i in found if i >= unread.first and is_learned(mark, i)]
     return learned[:LATE], (learned[LATE:] or [""])[0]

@@ -80,7 +80,7 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
 
 
 def _aging(
-    ctx: Context, namespace: str, now: Instant, besides: Container[str], most: int
+    ctx: Context, namespace: str, now: Instant, excluded: Container[str], most: int
 ) -> list[tuple[MemoryItem, Fact | None]]:
     """Return the ageing facts with the highest value at risk that a person is willing to be asked about.
 
@@ -96,7 +96,7 @@ def _aging(
     states = {i: s for i, s in zip(stored, counted, strict=True) if is_aging(s, ctx.policy, now)}
     sure = current_signals(list(states.values()), ctx.policy, now)
     risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
-    ranked = sorted((i for i in states if i not in besides), key=lambda i: (-risk[i], i))
+    ranked = sorted((i for i in states if i not in excluded), key=lambda i: (-risk[i], i))
     found: list[tuple[MemoryItem, Fact | None]] = []
     for start in range(0, len(ranked), FEW):
         page = ranked[start : start + FEW]

@@ -9,7 +9,7 @@ from perdure.interfaces.views.values import cell
 from perdure.records.outcome import Outcome
 
 
-def view_freed_links(outcome: Outcome) -> Iterator[Line]:
+def view_changed_links(outcome: Outcome) -> Iterator[Line]:
     """Show the memories that called one untrue, and those that it calls untrue in turn."""
     if removed := outcome.links_removed_from:
         yield Line(("Removed the links that call it untrue, of ", cell("", removed), "."))
