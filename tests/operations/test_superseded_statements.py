@@ -571,3 +571,44 @@ def test_a_change_of_one_part_leaves_the_statement_in_the_summary(opened, clock,
     memory = opened({"knowledge": {"superseded_from": 0.3}})
     say(memory, clock, earlier, later)
     assert earlier in memory.digest()
+
+
+ZLIB = "We compress the payloads with zlib"
+ZSTD = "Swapped zlib out for zstd, it is twice as fast"
+
+
+def test_what_a_statement_may_make_untrue_is_not_shown_without_it(opened, clock):
+    memory = opened({"knowledge": {"superseded_from": 0.95}, "recall": {"hit_share": 0.9}})
+    say(memory, clock, ZLIB, PORT, ZSTD)
+    earlier, later = memory.recall("What do we use on the payloads?", touch=False).hits
+    assert (earlier.memory.content, later.memory.content) == (ZLIB, ZSTD)
+    assert later.memory.id in earlier.newer
+    assert earlier.memory.id in later.older
+    assert later.relevance < earlier.relevance
+    assert "may_supersede" in links(memory, ZSTD)
+    assert "may_be_superseded_by" in links(memory, ZLIB)
+    memory.undo("last")
+    assert texts(memory.recall("What do we use on the payloads?", touch=False)) == [ZLIB]
+
+
+def test_a_question_about_the_past_brings_nothing_in_that_may_be_newer(opened, clock):
+    memory = opened({"knowledge": {"superseded_from": 0.95}, "recall": {"hit_share": 0.9}})
+    say(memory, clock, ZLIB, PORT, ZSTD)
+    assert texts(memory.recall("What did we use on the payloads before?", touch=False)) == [ZLIB]
+
+
+def test_what_is_confirmed_is_no_longer_said_to_be_possibly_untrue(opened, clock):
+    memory = opened({"knowledge": {"superseded_from": 0.95}, "recall": {"hit_share": 0.9}})
+    say(memory, clock, ZLIB, PORT, ZSTD)
+    (kept,) = (m.id for m in memory.list() if m.content == ZLIB)
+    done = memory.confirm(kept)
+    assert done.links_removed_from == ()  # a reply tells of links that were likely
+    assert texts(memory.recall("What do we use on the payloads?", touch=False)) == [ZLIB]
+    memory.undo(done)
+    assert texts(memory.recall("What do we use on the payloads?", touch=False)) == [ZLIB, ZSTD]
+
+
+def test_below_the_least_chance_nothing_is_linked(opened, clock):
+    memory = opened()
+    say(memory, clock, SISTER, BROTHER)
+    assert links(memory, SISTER) == links(memory, BROTHER) == set()

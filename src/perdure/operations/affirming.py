@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import LIKELY_SUPERSEDES, Kind, Record
+from perdure.records.memory import LIKELY_SUPERSEDES, MAY_SUPERSEDE, Kind, Record
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change, Row, Target
 from perdure.records.recall import Filters
@@ -81,5 +81,5 @@ def _without(links: set[tuple[str, str, str]], changes: Sequence[Change]) -> set
 
 def _calling_untrue(rows: Iterable[tuple[str, Row | None]]) -> Iterator[tuple[str, str, str]]:
     for identity, row in rows:
-        if row is not None and row.get("kind") == LIKELY_SUPERSEDES:
-            yield identity, LIKELY_SUPERSEDES, str(row["other"])
+        if row is not None and row.get("kind") in (LIKELY_SUPERSEDES, MAY_SUPERSEDE):
+            yield identity, row["kind"], str(row["other"])

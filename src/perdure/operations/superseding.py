@@ -11,11 +11,11 @@ from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
 from perdure.records.identifier import short_id
 from perdure.records.instant import Instant
-from perdure.records.memory import LIKELY_SUPERSEDES, STANDS_FOR, SUPERSEDES, Record, Shelf, Status
+from perdure.records.memory import LIKELY_SUPERSEDES, MAY_SUPERSEDE, STANDS_FOR, SUPERSEDES, Record, Shelf, Status
 from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
 from perdure.rules.last_said import said_at
-from perdure.rules.supersession import ComparedPair, is_statement, pairs_of
+from perdure.rules.supersession import POSSIBLE_FROM, ComparedPair, is_statement, pairs_of
 
 Links = Iterable[tuple[str, str, str]]
 """(id, kind, other) each."""
@@ -40,7 +40,7 @@ def superseding_links(
     pairs = _pairs(ctx, namespace, [r for r, _ in chosen], [v for _, v in chosen])
     least = ctx.policy.knowledge.superseded_from
     judged = zip(pairs, _chances(ctx, ctx.judge, pairs), strict=False)
-    return [_link(pair, chance) for pair, chance in judged if chance >= least]
+    return [_link(pair, chance, least) for pair, chance in judged if chance >= min(least, POSSIBLE_FROM)]
 
 
 def _chances(ctx: Context, judge: PairJudge, pairs: Sequence[ComparedPair]) -> list[float]:
@@ -66,9 +66,10 @@ def _pairs(ctx: Context, namespace: str, statements: Sequence[Record], vectors: 
     return pairs_of(statements, vectors, [[(others[i], c) for i, c, _ in near if i in others] for near in stored])
 
 
-def _link(pair: ComparedPair, chance: float) -> Change:
-    row = {"kind": LIKELY_SUPERSEDES, "other": pair.earlier.id, "weight": round(chance, 4)}
-    because = f"likely makes {short_id(pair.earlier.id)} untrue, with a chance of {chance:.2f}"
+def _link(pair: ComparedPair, chance: float, least: float) -> Change:
+    kind, word = (LIKELY_SUPERSEDES, "likely makes") if chance >= least else (MAY_SUPERSEDE, "may make")
+    row = {"kind": kind, "other": pair.earlier.id, "weight": round(chance, 4)}
+    because = f"{word} {short_id(pair.earlier.id)} untrue, with a chance of {chance:.2f}"
     return Change(Target.LINK, pair.later.id, None, row, because)
 
 
@@ -85,7 +86,7 @@ def still_true(ctx: Context, namespace: str, identity: str, how: str) -> Affirme
     calling = dict(_calling_untrue(ctx, namespace, identity))
     because = f"{how}: this does not make {short_id(identity)} untrue"
     changes = [Change(Target.LINK, later, row, None, because) for later, row in calling.items()]
-    return AffirmedLinks(changes, tuple(_in_view(ctx, namespace, identity, calling)), ())
+    return AffirmedLinks(changes, tuple(_in_view(ctx, namespace, identity, _likely(calling))), ())
 
 
 def said_again(ctx: Context, namespace: str, identity: str, at: Instant) -> AffirmedLinks:
@@ -99,8 +100,13 @@ def said_again(ctx: Context, namespace: str, identity: str, at: Instant) -> Affi
         turned = f"remembered again: likely makes {short_id(later)} untrue, which was said before"
         changes.append(Change(Target.LINK, later, row, None, because))
         changes.append(Change(Target.LINK, identity, None, {**row, "other": later}, turned))
-    shown = _in_view(ctx, namespace, identity, before)
+    shown = _in_view(ctx, namespace, identity, _likely(before))
     return AffirmedLinks(changes, tuple(i for i in shown if i not in calling), tuple(i for i in shown if i in before))
+
+
+def _likely(calling: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the memories whose links say that another is likely untrue; a reply does not speak of the other links."""
+    return [later for later, row in calling.items() if row["kind"] == LIKELY_SUPERSEDES]
 
 
 def _in_view(ctx: Context, namespace: str, identity: str, calling: Collection[str]) -> list[str]:
@@ -116,7 +122,7 @@ def _in_view(ctx: Context, namespace: str, identity: str, calling: Collection[st
 def _calling_untrue(ctx: Context, namespace: str, identity: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the memories that are linked as making one untrue, each with the row of its link."""
     for later, kind, weight in ctx.store.links_to(namespace, identity):
-        if kind == LIKELY_SUPERSEDES:
+        if kind in (LIKELY_SUPERSEDES, MAY_SUPERSEDE):
             yield later, {"kind": kind, "other": identity, "weight": weight}
 
 
@@ -127,13 +133,18 @@ def judges_statements(ctx: Context) -> bool:
 
 
 def likely_superseded(
-    ctx: Context, namespace: str, ids: Collection[str], known: Mapping[str, Links] = MappingProxyType({})
+    ctx: Context,
+    namespace: str,
+    ids: Collection[str],
+    known: Mapping[str, Links] = MappingProxyType({}),
+    by: str = LIKELY_SUPERSEDES,
 ) -> frozenset[tuple[str, str]]:
     """Return (later, earlier) pairs of memories of which the later one likely makes the earlier one untrue.
 
     One of the two is among ``ids``, or a memory whose place the later one took: what was updated, or merged into
     another, makes untrue what it did, by what stands for it. What stands for a memory that was said after the later one
-    is not untrue. ``known`` has the links of those memories whose links were read before.
+    is not untrue. ``known`` has the links of those memories whose links were read before; with ``by`` the less sure
+    links count instead.
     """
     knowledge = ctx.policy.knowledge
     if not ids or not knowledge.watch or knowledge.supersession == "off":
@@ -143,7 +154,7 @@ def likely_superseded(
     links = {link for i in ids for link in known.get(i, ())}
     if unread := sorted(set(ids) - known.keys()):
         links.update(ctx.store.links_at(namespace, unread))
-    pairs = {(i, other) for i, kind, other in links if kind == LIKELY_SUPERSEDES}
+    pairs = {(i, other) for i, kind, other in links if kind == by}
     if not pairs:
         return frozenset()
     told = ctx.store.documents.find(namespace, Shelf.OUTCOME, sorted({later for later, _ in pairs}))

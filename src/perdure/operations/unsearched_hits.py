@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from perdure.operations.ports import Context
 from perdure.operations.superseding import Links, likely_superseded
-from perdure.records.memory import Kind, Status
+from perdure.records.memory import LIKELY_SUPERSEDES, MAY_SUPERSEDE, Kind, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.corrected_hits import superseding_first
 from perdure.rules.lifecycle.signals import memory_items
@@ -70,8 +70,9 @@ def with_later_statements(
     its hits and their order; the statements name each other all the same. ``known`` has links that are read.
     """
     pairs = _superseded_among(ctx, namespace, hits, known)
+    possible = _superseded_among(ctx, namespace, hits, known, MAY_SUPERSEDE)
     if not pairs:
-        return hits
+        return _with_possible_successors(ctx, namespace, hits, question, filters, possible)
     for _ in range(_LONGEST_CHAIN if not keeps_order(question, hits) else 0):
         shown = {h.memory.id for h in hits}
         newer: dict[str, list[str]] = {}
@@ -84,11 +85,36 @@ def with_later_statements(
             break
         hits = [*hits, *found]
         pairs = _superseded_among(ctx, namespace, hits, known)  # what was brought in may be untrue by now itself
-    return superseding_first(hits, pairs, question)
+    hits = superseding_first(hits, pairs, question)
+    return _with_possible_successors(ctx, namespace, hits, question, filters, possible)
+
+
+def _with_possible_successors(
+    ctx: Context, namespace: str, hits: list[Hit], question: str, filters: Filters, pairs: Collection[tuple[str, str]]
+) -> list[Hit]:
+    """Return hits, and behind one the latest statement that may make it untrue, where none that may is there.
+
+    The two name each other, and the order stays: a person sees both with their dates. It is half as likely an answer.
+    Two that are there anyway are left as they are: of things of one kind too many would be called older.
+    """
+    at = {h.memory.id: h for h in hits}
+    later: dict[str, list[str]] = {}
+    for newer, earlier in sorted(pairs) if not keeps_order(question, hits) else ():
+        if earlier in at:
+            later.setdefault(earlier, []).append(newer)
+    missing = {max(ids): at[earlier] for earlier, ids in later.items() if at.keys().isdisjoint(ids)}
+    found = {missing[h.memory.id].memory.id: h for h in _unsearched(ctx, namespace, missing, filters)}
+    order: list[Hit] = []
+    for hit in hits:
+        behind = found.get(hit.memory.id)
+        order.append(hit if behind is None else replace(hit, newer=(*hit.newer, behind.memory.id)))
+        if behind is not None:
+            order.append(replace(behind, older=(hit.memory.id,), relevance=behind.relevance / 2))
+    return order
 
 
 def _superseded_among(
-    ctx: Context, namespace: str, hits: Sequence[Hit], known: Mapping[str, Links]
+    ctx: Context, namespace: str, hits: Sequence[Hit], known: Mapping[str, Links], by: str = LIKELY_SUPERSEDES
 ) -> frozenset[tuple[str, str]]:
     ids = [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE)]
-    return likely_superseded(ctx, namespace, ids, known)
+    return likely_superseded(ctx, namespace, ids, known, by)

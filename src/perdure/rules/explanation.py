@@ -37,6 +37,7 @@ _ARCHIVED_BY: Final = {
 _LED_HERE: Final = {
     "supersedes": "superseded_by",
     "likely_supersedes": "likely_superseded_by",
+    "may_supersede": "may_be_superseded_by",
     "derived_from": "source_of",
     "summarizes": "summarized_by",
 }

@@ -20,6 +20,8 @@ NEAREST: Final = 5  # so many of the nearest statements are compared with a new 
 LEAST_COSINE: Final = 0.2  # from this cosine on; docs/decisions/0063-supersession-model.md
 LONGEST: Final = 300
 """Characters of a statement; what the model was trained on is shorter, and of longer messages it can tell nothing."""
+POSSIBLE_FROM: Final = 0.4
+"""From this chance on recall shows the later statement beside the earlier one (decision 63)."""
 _SILENT: Final = (Sort.QUESTION, Sort.SMALL_TALK)
 
 
