@@ -90,5 +90,5 @@ def with_later_statements(
 def _superseded_among(
     ctx: Context, namespace: str, hits: Sequence[Hit], known: Mapping[str, Links]
 ) -> frozenset[tuple[str, str]]:
-    ids = [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE)]
+    ids = [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE, Kind.FACT)]
     return likely_superseded(ctx, namespace, ids, known)
