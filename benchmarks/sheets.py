@@ -52,7 +52,7 @@ class Sheet:
 def facts_of(sheet: AnswerSheet) -> list[SheetEntry]:
     """Return the facts on a sheet, both sides of conflicts too."""
     sides = [s for group in sheet.contested for s in group]
-    return [*sheet.known, *sheet.aging, *sides, *sheet.outdated]
+    return [*sheet.known, *sheet.aging, *sheet.doubted, *sides, *sheet.outdated]
 
 
 def measured(memory: perdure.Memory, chat: Chat, question: Question) -> Sheet:

@@ -284,3 +284,46 @@ def test_on_a_full_disk_everything_can_be_read_and_the_person_is_told(tmp_path):
     assert "disk of its store is full" in start["systemMessage"]
     assert "port 1883" in start["hookSpecificOutput"]["additionalContext"]
     assert "port 1883" in json.loads(done["UserPromptSubmit"][1])["hookSpecificOutput"]["additionalContext"]
+
+
+FILLED = """
+import json, subprocess, sys
+place, home, can_note = sys.argv[1:]
+
+def ran(*words, text=""):
+    command = [sys.executable, "-m", "perdure", *words]
+    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=place)
+
+def hook(event, session="s"):
+    given = {"session_id": session, "transcript_path": f"{home}/talk.jsonl", "cwd": place, "prompt": "Which port?"}
+    return ran("hook", event, "-n", "p", text=json.dumps(given)).stdout
+
+assert ran("remember", "The broker runs on port 1883.", "-n", "p").returncode == 0
+said = {"type": "user", "uuid": "u1", "sessionId": "s", "timestamp": "2026-11-30T19:00:00Z", "message": {}}
+with open(f"{home}/talk.jsonl", "w") as file:
+    print(json.dumps({**said, "message": {"role": "user", "content": "We use Litestar for the API."}}), file=file)
+done = [hook("SessionStart")]
+try:
+    with open(f"{place}/fill", "wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)
+except OSError:
+    pass
+if not can_note:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "nr_inodes=1", "none", f"{home}/data"], check=True)
+done += [hook(event) for event in ("Stop", "UserPromptSubmit")]
+done += [hook(event, "t") for event in ("SessionStart", "UserPromptSubmit")]
+print(json.dumps([json.loads(answer).get("systemMessage", "") if answer else "" for answer in done]))
+"""
+FULL = "the disk of its store is full"
+
+
+@pytest.mark.parametrize("can_note", [True, False])
+def test_a_disk_that_fills_up_in_a_session_is_told_once_and_each_time_where_that_cannot_be_noted(tmp_path, can_note):
+    place, home = tmp_path / "small", tmp_path / "home"
+    (home / "data").mkdir(parents=True)
+    environment = {"PERDURE_STORE": str(place / "agent.db"), "XDG_DATA_HOME": str(home / "data")}
+    done = run_on_small_disk(place, 2, FILLED, home, "yes" if can_note else "", **environment)
+    told = [FULL in message for message in done]
+    assert told == [False, True, not can_note, True, not can_note]
+    assert all("Free some space" in message for message in done if message)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 from perdure.operations.ports import Context
+from perdure.operations.superseding import Links, resting_on
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Status
 from perdure.records.recall import Filters, Hit, OverFact, Query
@@ -21,11 +23,22 @@ _AS_LIKELY: Final = 0.5  # that are so likely to answer, as a share of the likel
 _CANDIDATES: Final = 20  # among so many memories with words of theirs
 
 
-def with_corrections(ctx: Context, namespace: str, hits: list[Hit], question: str) -> list[Hit]:
-    """Return hits, those of which a later one names the value as replaced marked and behind it."""
+def with_corrections(
+    ctx: Context,
+    namespace: str,
+    hits: list[Hit],
+    question: str,
+    known: Mapping[str, Links] = MappingProxyType({}),
+) -> list[Hit]:
+    """Return hits, those of which a later one names the value as replaced marked and behind it.
+
+    ``known`` has the links of those hits whose links were read before.
+    """
     if not ctx.policy.knowledge.watch or not may_correct(hits):
         return hits
-    return corrections_first(hits, question, ctx.store.vectors(namespace, [h.memory.id for h in hits]))
+    facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
+    sources = resting_on({link for i in facts for link in known.get(i, ())}, facts)
+    return corrections_first(hits, question, ctx.store.vectors(namespace, [h.memory.id for h in hits]), sources)
 
 
 def with_unfound_corrections(
@@ -37,6 +50,7 @@ def with_unfound_corrections(
     """
     likely = _AS_LIKELY * max((h.relevance for h in hits), default=0.0)
     best = [h for h in hits if h.memory.kind in (Kind.NOTE, Kind.EPISODE) and not h.updated_by][:_LOOKED_UP]
+    best += [h for h in hits if h.memory.kind is Kind.FACT][:_LOOKED_UP]
     best = [h for h in best if h.relevance >= likely]
     records = _correcting(ctx, namespace, best, filters) if ctx.policy.knowledge.watch else []
     known = {h.memory.id for h in hits}
@@ -72,6 +86,7 @@ def _brought_in(hits: Sequence[Hit], new: Collection[str]) -> list[Hit]:
     own = [h for h in hits if h.memory.id not in new]
     whole = {h.updated_by: h for h in reversed(own) if h.updated_by in new}
     partly = {o.replaced_by: h for h in reversed(own) for o in h.over if o.replaced_by in new}
+    whole |= {i: h for h in reversed(own) if h.memory.kind is Kind.FACT for i in h.newer if i in new}
     shown: list[Hit] = []
     for hit in hits:
         identity = hit.memory.id

@@ -27,7 +27,6 @@ from perdure.records.errors import (
     StoreReadOnly,
     UncountedWarning,
 )
-from perdure.records.identifier import shown_id
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Form, Kind, MemoryItem, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
@@ -147,9 +146,7 @@ class Agent:
         shown = digest(self.ctx, namespace, budget_tokens=max(0, room), inside=session, brief=True, asking=ASKING_OPEN)
         if not shown.ids:
             return ""
-        named = [i for i in shown.ids if f"[{shown_id(i)}]" in shown.text]  # others stand below their day
-        seen = {"shown": list(shown.ids[:_SHOWN]), "named": named[:_SHOWN]}
-        self._note_now(session, namespace, seen, "memories were shown")
+        self._note_now(session, namespace, {"shown": list(shown.ids[:_SHOWN])}, "memories were shown")
         lines = shown.text.splitlines()[2:-1]  # without the marks and the heading of a file
         return context_block(["\n".join(lines)])
 
@@ -170,9 +167,8 @@ class Agent:
             return ""
         visible = hits[: len(lines)]
         recall, _ = recalling.count_accesses(self.ctx, question, namespace, visible, self.ctx.clock())
-        before, new = self._data(session, namespace), [h.memory.id for h in visible]
-        seen = {key: [*before.get(key, ()), *new][-_SHOWN:] for key in ("shown", "named")}
-        self._note_now(session, namespace, seen, "memories were shown")
+        seen = [*self._data(session, namespace).get("shown", ()), *(h.memory.id for h in visible)]
+        self._note_now(session, namespace, {"shown": seen[-_SHOWN:]}, "memories were shown")
         heading = head.format(recall) if recall else "Related to this prompt:"
         doubted = any(h.contested_with or h.question for h in visible)
         return context_block([heading, *lines, *([ASKING] if doubted else [])])
@@ -183,8 +179,7 @@ class Agent:
         hits = self._with_whole_texts(
             with_unfound_corrections(self.ctx, namespace, found, question, filters), namespace
         )
-        data = self._data(session, namespace)
-        shown = set(data.get("shown", ()))
+        shown = set(self._data(session, namespace).get("shown", ()))
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
         undecided = {h.memory.id for h in hits if h.contested_with}
         superseded = likely_superseded(self.ctx, namespace, [h.memory.id for h in hits])
@@ -199,7 +194,7 @@ class Agent:
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         current = [h for h in hits if h.memory.id not in over and is_informative(h.memory)]
-        return newer_before([h for h in current if h.memory.id in related - hidden], current, data.get("named", ()))
+        return newer_before([h for h in current if h.memory.id in related - hidden], current)
 
     def _is_beside(self, hit: Hit) -> bool:
         """Return whether a hit shares no word and no meaning with a prompt, but was said beside what does.

@@ -109,7 +109,7 @@ def _rank_matches(ctx: Context, text: str, namespace: str, limit: int, filters: 
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
     hits = with_rivals(ctx, namespace, with_successors(ctx, namespace, hits, filters), filters)
     hits = with_later_statements(ctx, namespace, hits, text, filters, links)
-    hits = with_corrections(ctx, namespace, latest_of_conflicts_first(hits, text), text)
+    hits = with_corrections(ctx, namespace, latest_of_conflicts_first(hits, text), text, links)
     hits = named_first(decided_first(hits), query.text)[:limit]
     hits = ctx.extension.with_earlier(ctx, namespace, hits, filters) if asks_for_earlier(text) else hits
     if not hits:

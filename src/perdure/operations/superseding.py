@@ -6,19 +6,32 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from perdure.operations.documents import find_records
 from perdure.operations.ports import Context, PairJudge
 from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
 from perdure.records.identifier import short_id
 from perdure.records.instant import Instant
-from perdure.records.memory import LIKELY_SUPERSEDES, MAY_SUPERSEDE, STANDS_FOR, SUPERSEDES, Record, Shelf, Status
+from perdure.records.memory import (
+    DERIVED,
+    LIKELY_SUPERSEDES,
+    MAY_SUPERSEDE,
+    STANDS_FOR,
+    SUPERSEDES,
+    Kind,
+    Record,
+    Shelf,
+    Status,
+)
 from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
+from perdure.rules.doubted_facts import doubted_by
 from perdure.rules.last_said import said_at
 from perdure.rules.supersession import POSSIBLE_FROM, ComparedPair, is_statement, pairs_of
 
-Links = Iterable[tuple[str, str, str]]
-"""(id, kind, other) each."""
+Link = tuple[str, str, str]
+"""(id, kind, other)"""
+Links = Iterable[Link]
 _AT_ONCE: Final = 32  # pairs between two looks at how much time is left: on a busy processor each takes 0.2 s
 _LOOKED_AT: Final = 24
 """So many of the nearest memories: replies, questions and other people's words are among them."""
@@ -143,17 +156,19 @@ def likely_superseded(
 
     One of the two is among ``ids``, or a memory whose place the later one took: what was updated, or merged into
     another, makes untrue what it did, by what stands for it. What stands for a memory that was said after the later one
-    is not untrue. ``known`` has the links of those memories whose links were read before; with ``by`` the less sure
-    links count instead.
+    is not untrue. A fact is put in doubt by what likely makes untrue all that says it (rules/doubted_facts.py).
+    ``known`` has the links of those memories whose links were read before; with ``by`` the less sure links count
+    instead.
     """
     knowledge = ctx.policy.knowledge
     if not ids or not knowledge.watch or knowledge.supersession == "off":
         return frozenset()
     if knowledge.supersession == "auto" and ctx.judge is None and ctx.embedder is not None:
         return frozenset()  # beside other vectors nothing is judged, and a server need not be asked
-    links = {link for i in ids for link in known.get(i, ())}
-    if unread := sorted(set(ids) - known.keys()):
-        links.update(ctx.store.links_at(namespace, unread))
+    links = _links_of(ctx, namespace, ids, known)
+    resting = resting_on(links, ids)
+    if more := {source for some in resting.values() for source in some}.difference(ids):
+        links |= _links_of(ctx, namespace, more, known)
     pairs = {(i, other) for i, kind, other in links if kind == by}
     if not pairs:
         return frozenset()
@@ -162,7 +177,51 @@ def likely_superseded(
     pairs = {pair for pair in pairs if pair[0] not in wrong}
     pairs |= _inherited(ctx, namespace, pairs)
     pairs -= _said_since(ctx, namespace, pairs, links)
-    return frozenset(pair for pair in pairs if pair[::-1] not in pairs)
+    pairs = {pair for pair in pairs if pair[::-1] not in pairs}
+    return frozenset(pairs | _doubted(ctx, namespace, resting, pairs, links))
+
+
+def _links_of(ctx: Context, namespace: str, ids: Collection[str], known: Mapping[str, Links]) -> set[Link]:
+    links = {link for i in ids for link in known.get(i, ())}
+    if unread := sorted(set(ids) - known.keys()):
+        links.update(ctx.store.links_at(namespace, unread))
+    return links
+
+
+def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:
+    """Return fact -> what says it, of some memories and their links."""
+    wanted, found = set(ids), dict[str, set[str]]()
+    for identity, kind, other in links:
+        if kind == DERIVED and identity in wanted:
+            found.setdefault(identity, set()).add(other)
+    return found
+
+
+def _doubted(
+    ctx: Context,
+    namespace: str,
+    resting: Mapping[str, Collection[str]],
+    pairs: Collection[tuple[str, str]],
+    links: Collection[Link],
+) -> set[tuple[str, str]]:
+    """Return the facts that statements put in doubt, which make untrue what says them, each as (later, fact)."""
+    untrue = {earlier for _, earlier in pairs}
+    facts = {fact: some for fact, some in resting.items() if not untrue.isdisjoint(some)}
+    if not facts:
+        return set()
+    sources = {source for some in facts.values() for source in some}
+    beside = {(fact, source) for fact, kind, source in links if kind == DERIVED and source in sources}
+    ids = {*facts, *sources, *(fact for fact, _ in beside), *(later for later, earlier in pairs if earlier in sources)}
+    records = {r.id: r for r in find_records(ctx, namespace, sorted(ids))}
+    over = {s: [records[i] for i, earlier in pairs if earlier == s and i in records] for s in sources & untrue}
+    found: set[tuple[str, str]] = set()
+    for fact, some in facts.items():
+        if fact in records and records[fact].state.kind is Kind.FACT:
+            others = {i for i, source in beside if source in some and i != fact and i in records}
+            texts = [r.content.text for i in others if (r := records[i]).state.status is Status.ACTIVE]
+            said = [records[source] for source in some if source in records]
+            found |= {(later, fact) for later in doubted_by(records[fact], said, over, texts)}
+    return found
 
 
 def _inherited(ctx: Context, namespace: str, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:

@@ -116,5 +116,5 @@ def _with_possible_successors(
 def _superseded_among(
     ctx: Context, namespace: str, hits: Sequence[Hit], known: Mapping[str, Links], by: str = LIKELY_SUPERSEDES
 ) -> frozenset[tuple[str, str]]:
-    ids = [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE)]
+    ids = [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE, Kind.FACT)]
     return likely_superseded(ctx, namespace, ids, known, by)

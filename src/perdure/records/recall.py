@@ -151,6 +151,7 @@ class OverInText:
     left_out: tuple[tuple[int, int], ...] = ()  # the sentences that say it, in characters; others remain
     remarks: tuple[str, ...] = ()  # what it says besides that is over: "database host: db-7"
     against: tuple[str, ...] = ()  # of a fact: the values that it is in open conflict with
+    doubted: bool = False  # a later statement likely makes it untrue; nobody has decided
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
 
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, Status
@@ -17,23 +19,32 @@ from perdure.rules.lifecycle.older_statements import OlderStatements, find_older
 from perdure.rules.lifecycle.parts_that_hold import partly_over
 from perdure.rules.presentation import keeps_order
 
+_NONE: Final[Mapping[str, Collection[str]]] = MappingProxyType({})
+
 
 def may_correct(hits: Sequence[Hit]) -> bool:
     """Return whether a hit names a value as replaced, so that others are to be compared with it."""
     return len(hits) > 1 and any(replaced_values(hit.memory.content) for hit in hits)
 
 
-def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) -> list[Hit]:
+def corrections_first(
+    hits: Sequence[Hit],
+    question: str,
+    vectors: Mapping[str, Vector],
+    sources: Mapping[str, Collection[str]] = _NONE,
+) -> list[Hit]:
     """Return the same hits, marked where a later one names their value as replaced, which stands before them.
 
     What says more than that value is not marked as a whole, and stays where it is. MEMORY.md leaves out what is
     marked as a whole (rules/lifecycle/older_statements.py). What stands in another's place is as likely an answer.
-    Facts, and what is in open conflict, follow rules of their own. A question that asks for the past, or names a day,
-    keeps the order.
+    A fact, and a note that says it, only names the later one as newer; ``sources`` has fact -> what says it. What is
+    in open conflict follows rules of its own. A question that asks for the past, or names a day, keeps the order.
     """
     shown = {h.memory.id: h for h in hits}
     compared = [h.memory for h in hits if h.memory.status is Status.ACTIVE and not h.contested_with]
-    found = find_older(compared, vectors)
+    about_one = {(newer, h.memory.id) for h in hits for newer in h.newer}
+    found = find_older(compared, vectors, sources=sources, about_one=about_one)
+    doubted = {(later, earlier) for earlier, some in found.doubted.items() for later in some}
     corrected = found.corrected
     relevance = {i: h.relevance for i, h in shown.items()}
     for older, by in sorted(corrected.items(), key=lambda pair: said_at(shown[pair[0]].memory.state)):
@@ -43,12 +54,12 @@ def corrections_first(hits: Sequence[Hit], question: str, vectors: Mapping[str, 
         for i, h in with_parts(hits, found).items()
     ]
     if keeps_order(question, hits):
-        return order
+        return superseding_first(order, doubted, question)
     for by in sorted(set(corrected.values()), key=lambda i: (said_at(shown[i].memory.state), i)):
         at = next(place for place, h in enumerate(order) if h.memory.id == by)
         ahead = (place for place, h in enumerate(order[:at]) if corrected.get(h.memory.id) == by)
         order.insert(next(ahead, at), order.pop(at))
-    return order
+    return superseding_first(order, doubted, question)
 
 
 def with_parts(hits: Sequence[Hit], found: OlderStatements) -> dict[str, Hit]:

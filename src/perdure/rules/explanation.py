@@ -99,17 +99,19 @@ def _affirmed(memory: MemoryItem) -> str:
 def likely_untrue(kind: Kind, later: Sequence[Record], chances: Mapping[str, float]) -> str:
     """Return what tells that later statements likely make a memory of a kind untrue; empty where there are none.
 
-    ``chances`` are those of the links to it. What took the place of a later statement has that one's.
+    ``chances`` are those of the links to it. What took the place of a later statement has that one's. A fact has no
+    links of its own: all that says it is likely untrue.
     """
     if not later:
         return ""
     last = max(later, key=lambda r: (said_at(r.state), r.id))
-    chance = chances.get(last.id) or max(chances.values())
-    listed = "lists it only beside that one" if kind is Kind.NOTE else "leaves it out unless it lists more"
+    chance = chances.get(last.id) or max(chances.values(), default=None)
+    makes = "makes what says it untrue" if chance is None else f"makes it untrue with a chance of {chance:.2f}"
+    listed = "leaves it out unless it lists more" if kind is Kind.EPISODE else "lists it only beside that one"
     again = f", said again on {text_of(said_at(last.state))[:10]}" if was_affirmed(last.state) else ""
     return (
         f"Likely no longer true: {short_id(last.id)} of {text_of(last.state.created_ms)[:10]}{again}, "
-        f"{quoted_line(last.content.text, LONGEST_LABEL)}, makes it untrue with a chance of {chance:.2f}. "
+        f"{quoted_line(last.content.text, LONGEST_LABEL)}, {makes}. "
         f"Recall shows it after that one, and MEMORY.md {listed}. If it still holds, confirm it."
     )
 

@@ -10,14 +10,14 @@ import argparse
 import gc
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces import blas_threads
 from perdure.interfaces.files.project import policy_to_find, project_folder, project_namespace, resolve_namespace
-from perdure.interfaces.hooks.failures import failed_answer
+from perdure.interfaces.hooks.failures import failed_answer, unwritable_told
 from perdure.interfaces.hooks.hook_input import EVENTS, HookInput, parse_hook_input, render_hook_output
 from perdure.interfaces.hooks.project_notice import project_notice
 from perdure.interfaces.hooks.running_server import LONGEST_INPUT, made_default_store
@@ -33,11 +33,6 @@ if TYPE_CHECKING:  # it loads numpy and SQLite
 
 _WITH_EMBEDDER: Final = frozenset({"Stop", "PreCompact"})
 """Events that make vectors: nobody waits for the first, and before the second much is at stake."""
-_UNWRITABLE: Final[Mapping[str, tuple[str]]] = {
-    "full": ("Perdure stores nothing: the disk of its store is full. Free some space or raise the quota.",),
-    "read-only": ("Perdure stores nothing: its store is read-only. Check the file's and the folder's permissions.",),
-}
-"""Why a store takes no writes -> what the person is told when a session starts."""
 _MOST_ENDED: Final = 20
 """Sessions that were never ended and are ended at one start, the oldest first; the others at the next."""
 _SWEEP_SECONDS: Final = 1.0  # a sweep of the usual project takes a tenth of that
@@ -78,8 +73,9 @@ def answer_hook(
         is_start = event == "SessionStart"
         place = project_notice(memory, project, namespace) if is_start and project is not None else ""
         context = _HANDLERS[event](memory, hook_input, namespace)
-        told = [*notices, *_UNWRITABLE.get(memory.unwritable, ()), *filter(None, [place])] if is_start else []
-    answer = render_hook_output(event, context, "\n".join(told))
+        unwritable = unwritable_told(event, hook_input.session, memory.unwritable)
+    told = [*(notices if is_start else ()), unwritable, place]
+    answer = render_hook_output(event, context, "\n".join(filter(None, told)))
     return "" if answer == "{}" else answer
 
 
@@ -186,7 +182,7 @@ def run(
         text: The input, where it was read already.
     """
     content = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace") if text is None else text
-    problem = ""
+    failure: Exception | None = None
     try:
         with _reported_warnings() as notices:
             answer = answer_hook(
@@ -197,13 +193,12 @@ def run(
                 meaning=meaning,
                 notices=notices,
             )
-    except PerdureError as error:
-        problem = str(error)
     except Exception as error:  # noqa: BLE001  # a defect of ours must not stop the agent either
-        problem = bug_report(error)
-    if problem:
+        failure = error
+    if failure is not None:
+        problem = str(failure) if isinstance(failure, PerdureError) else bug_report(failure)
         _report(problem)
-        answer = failed_answer(event, content, problem)
+        answer = failed_answer(event, content, failure, problem)
     if answer:
         print(answer)
 

@@ -148,16 +148,18 @@ class HookAnswering:
                 meaning=False,
                 project=project,
             )
-        except PerdureError as error:
-            problem = str(error)
         except _WorkAloneError:
             raise
+        except PerdureError as error:
+            failure: Exception = error
+            problem = str(error)
         except Exception as error:  # noqa: BLE001  # a defect of ours must not end the server
             _log.exception("A hook failed unexpectedly.")
-            problem = bug_report(error)
+            failure, problem = error, bug_report(error)
         else:
             return {"answer": answer, "reports": []}
-        return {"answer": failed_answer(call["event"], call["text"], problem), "reports": [report_line(problem)]}
+        answer = failed_answer(call["event"], call["text"], failure, problem)
+        return {"answer": answer, "reports": [report_line(problem)]}
 
 
 def _check_models(policy: Policy) -> None:

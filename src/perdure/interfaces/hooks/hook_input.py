@@ -30,7 +30,8 @@ WITH_CONTEXT: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 LONGEST_ANSWER: Final = 10_000
 """Characters of a context or a message that the agent shows; the rest would be put into a file."""
 
-_WITHOUT_MESSAGE: Final = frozenset({"SessionEnd"})
+WITHOUT_MESSAGE: Final = frozenset({"SessionEnd"})
+"""Events whose answer nobody sees."""
 _CUT_MARK: Final = "\n[...]"
 _REMEDY: Final = "`perdure hook` expects the JSON that Claude Code passes to a hook."
 
@@ -68,7 +69,7 @@ def render_hook_output(event: str, context: str | None, system_message: str | No
     """
     _check_event(event)
     answer: dict[str, Any] = {}
-    if system_message and event not in _WITHOUT_MESSAGE:
+    if system_message and event not in WITHOUT_MESSAGE:
         answer["systemMessage"] = _truncate(system_message)
     if context and context.strip() and event in WITH_CONTEXT:
         answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": _truncate(context)}

@@ -36,10 +36,12 @@ from perdure.knowledge.rules.set_phrases import without_set_phrases
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
+from perdure.operations.superseding import likely_superseded
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, Shelf, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.language.words import query_words
+from perdure.rules.last_said import said_at
 
 HITS: Final = 12
 BUDGET: Final = 1000
@@ -56,6 +58,7 @@ class _Found:
     past: list[FactLine]
     records: dict[str, Record]
     held: dict[str, float]
+    doubts: dict[str, list[Record]]  # fact -> the statements that put it in doubt, oldest first
     looks_back: bool
 
     @property
@@ -88,16 +91,19 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
     found = search.gather(query)
     words = {f.id: word_of(f.trust, _operations_of(ctx, namespace, f.id)) for f in found.shown if not f.sources}
     entries = {f.id: _entry(f, found.quotable(f), found.records, words.get(f.id, "")) for f in found.shown}
+    entries |= {i: replace(entries[i], later=_quotes(some)) for i, some in found.doubts.items()}
     rivals = _groups(found.facts)
     against = {i for group in rivals for i in group}
-    plain = [f for f in found.facts if f.id not in against]
-    quoted = [quote for entry in entries.values() for quote in entry.sources]
+    doubted = [f.id for f in found.facts if f.id in found.doubts and f.id not in against]
+    plain = [f for f in found.facts if f.id not in against and f.id not in found.doubts]
+    quoted = [quote for entry in entries.values() for quote in (*entry.sources, *entry.later)]
     words = {q.memory: " | ".join(other.words for other in quoted if other.memory == q.memory) for q in quoted}
     sheet = AnswerSheet(
         query,
         namespace,
         known=tuple(entries[f.id] for f in plain if not f.unconfirmed_since),
         aging=tuple(entries[f.id] for f in plain if f.unconfirmed_since),
+        doubted=tuple(entries[i] for i in doubted),
         contested=tuple(tuple(entries[i] for i in group) for group in rivals),
         outdated=tuple(entries[f.id] for f in found.past),
         memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.question)),
@@ -113,7 +119,7 @@ def _opening(sheet: AnswerSheet, found: _Found) -> str:
     best = found.facts[0].id if found.facts else ""
     if any(s.id == best for sides in sheet.contested for s in sides):
         return "contested"
-    return "aging" if any(s.id == best for s in sheet.aging) else "known"
+    return next((name for name in ("doubted", "aging") if any(s.id == best for s in getattr(sheet, name))), "known")
 
 
 # --- finding
@@ -130,7 +136,8 @@ class _Search:
 
     def gather(self, query: str) -> _Found:
         """Return what belongs on the sheet of a question."""
-        hits, question = self._hits(query), self._question(query)
+        answer, question = self._hits(query), self._question(query)
+        hits = [h.memory for h in answer]
         documents = self.ctx.store.documents
         near = self._facts_near(hits)
         about = documents.find(self.namespace, Shelf.ABOUT, near)
@@ -147,9 +154,20 @@ class _Search:
         records = {r.id: r for r in find_records(self.ctx, self.namespace, sources)}
         fact_ids = {d.id for d in about} | {f.id for f in (*holding, *over)}  # a fact that is left out is no memory
         memories = self._not_of_others([m for m in hits if m.id not in fact_ids], question)
-        return _Found(question, memories, facts, past, records, held, self.then.looks_back)
+        doubts = {} if self.then.looks_back else self._doubts(answer, [f.id for f in facts])
+        return _Found(question, memories, facts, past, records, held, doubts, self.then.looks_back)
 
-    def _hits(self, query: str) -> list[MemoryItem]:
+    def _doubts(self, hits: Sequence[Hit], facts: Sequence[str]) -> dict[str, list[Record]]:
+        """Return fact -> the statements in view that put it in doubt, oldest first, of those that have any."""
+        marked = {(later, h.memory.id) for h in hits if h.memory.kind is Kind.FACT for later in h.newer}
+        pairs = {pair for pair in marked | likely_superseded(self.ctx, self.namespace, facts) if pair[1] in facts}
+        later = find_records(self.ctx, self.namespace, sorted({i for i, _ in pairs}))
+        seen = [r for r in later if r.state.status is Status.ACTIVE and self.then.sees(r.state.scope, None)]
+        seen.sort(key=lambda r: (said_at(r.state), r.id))
+        found = {fact: [r for r in seen if (r.id, fact) in pairs] for fact in facts}
+        return {fact: some for fact, some in found.items() if some}
+
+    def _hits(self, query: str) -> list[Hit]:
         """Return what a recall finds, without what is out of date and without summaries of entities.
 
         What a later message says otherwise is no answer; asked about another time, it may be just that. What sums up an
@@ -157,8 +175,8 @@ class _Search:
         """
         found = recall(self.ctx, query, self.namespace, HITS, self.then, touch=False).hits
         outdated = self._outdated(found) if not self.then.looks_back else frozenset[str]()
-        memories = [h.memory for h in found if h.memory.id not in outdated]
-        return [m for m in memories if (m.kind, m.source) != (Kind.SUMMARY, SUMMARIZED)]
+        hits = [h for h in found if h.memory.id not in outdated]
+        return [h for h in hits if (h.memory.kind, h.memory.source) != (Kind.SUMMARY, SUMMARIZED)]
 
     def _facts_near(self, hits: Sequence[MemoryItem]) -> list[str]:
         """Return the facts that a recall found, and those of the messages that it found, best first."""
@@ -272,6 +290,11 @@ def _quote(memory: str, words: str, records: Mapping[str, Record]) -> SheetQuote
     if record is None:
         return SheetQuote(memory, "", "", words)
     return SheetQuote(memory, _day(text_of(record.state.created_ms)), record.content.speaker or "", words)
+
+
+def _quotes(records: Sequence[Record]) -> tuple[SheetQuote, ...]:
+    known = {r.id: r for r in records}
+    return tuple(_quote(r.id, r.content.text, known) for r in records)
 
 
 def _memory(m: MemoryItem) -> SheetEntry:

@@ -226,6 +226,7 @@ class SheetEntry:
     # whose word a fact is that no message says: user for a person's answer, program for what was handed over, authority
     word_of: str = ""
     unconfirmed_since: str = ""  # of what nobody has confirmed for long the day on which somebody last did
+    later: tuple[SheetQuote, ...] = ()  # what was said later and may say otherwise, oldest first; nobody has decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +237,9 @@ class AnswerSheet(JsonRecord):
 
     query: str  # as asked
     namespace: str  # where
-    known: tuple[SheetEntry, ...] = ()  # facts that are believed and that nothing contradicts, best first
+    known: tuple[SheetEntry, ...] = ()  # facts that are believed and that nothing speaks against, best first
     aging: tuple[SheetEntry, ...] = ()  # facts that nobody has confirmed for long and that nothing newer speaks against
+    doubted: tuple[SheetEntry, ...] = ()  # facts that are believed and that a later statement likely makes untrue
     contested: tuple[tuple[SheetEntry, ...], ...] = ()  # facts that cannot all hold, each group with all of its sides
     outdated: tuple[SheetEntry, ...] = ()  # facts that are not believed any longer
     # other memories about the question, best first: what was said then, which may be out of date by now
@@ -252,7 +254,7 @@ class AnswerSheet(JsonRecord):
     @property
     def nothing_known(self) -> bool:
         """Whether nothing that is stored is about the question."""
-        found = (self.known, self.aging, self.contested, self.outdated, self.memories)
+        found = (self.known, self.aging, self.doubted, self.contested, self.outdated, self.memories)
         return not any(found) and not self.left_out
 
 

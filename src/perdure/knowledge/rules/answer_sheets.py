@@ -24,7 +24,7 @@ def fit_sheet(sheet: AnswerSheet, budget: int, count: Callable[[str], int], firs
     together, and stay longest.
     """
     groups: list[Group] = [("contested", sides) for sides in sheet.contested]
-    groups += [("aging", (s,)) for s in sheet.aging] + [("known", (s,)) for s in sheet.known]
+    groups += [(name, (s,)) for name in ("doubted", "aging", "known") for s in getattr(sheet, name)]
     groups += [("outdated", (s,)) for s in sheet.outdated] + [("memories", (s,)) for s in sheet.memories]
     groups.sort(key=lambda group: group[0] != first)
     for kept in range(len(groups), -1, -1):
@@ -45,6 +45,7 @@ def _arrange(sheet: AnswerSheet, groups: Sequence[Group], left_out: int) -> Answ
         sheet,
         known=singles("known"),
         aging=singles("aging"),
+        doubted=singles("doubted"),
         contested=contested,
         outdated=singles("outdated"),
         memories=singles("memories"),
@@ -63,6 +64,7 @@ def _text(sheet: AnswerSheet, first: str) -> str:
     sections = {
         "known": ("Known", [_fact_line(s) for s in sheet.known]),
         "aging": ("Known, but nobody has confirmed it for long", aging),
+        "doubted": ("Known, but a later message may say otherwise", [_doubted_line(s) for s in sheet.doubted]),
         "contested": ("Conflicting: nobody has said yet which is right", contested),
         "outdated": ("Out of date: do not rely on it", [_outdated_line(s) for s in sheet.outdated]),
         "memories": ("Said in other memories, as it was then", [_memory_line(s) for s in sheet.memories]),
@@ -88,6 +90,10 @@ def _fact_line(s: SheetEntry) -> str:
     if s.unconfirmed_since:
         true += f", not confirmed since {s.unconfirmed_since}"
     return f"- {on_one_line(s.says, _LONGEST)} (sure {s.confidence:.2f}, {true}) [{short_id(s.id)}]{_source_lines(s)}"
+
+
+def _doubted_line(s: SheetEntry) -> str:
+    return _fact_line(s) + "".join(f"\n  later: {_said(q)}" for q in s.later[-_QUOTES:])
 
 
 def _memory_line(s: SheetEntry) -> str:
@@ -123,7 +129,11 @@ def _source_lines(s: SheetEntry) -> str:
     if not sources:
         return "\n  none of its sources is in view"
     shown = sources if len(sources) <= _QUOTES else (sources[0], sources[-1])
-    return "".join(f"\n  {'said' if q.speaker or not q.day else 'noted'} {_quote_text(q)}" for q in shown)
+    return "".join(f"\n  {_said(q)}" for q in shown)
+
+
+def _said(q: SheetQuote) -> str:
+    return f"{'said' if q.speaker or not q.day else 'noted'} {_quote_text(q)}"
 
 
 def _quote_text(q: SheetQuote) -> str:

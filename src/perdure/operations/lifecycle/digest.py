@@ -12,12 +12,13 @@ from perdure.operations.intact import intact
 from perdure.operations.lifecycle.compression import join_lines
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
-from perdure.operations.superseding import judges_statements, likely_superseded
+from perdure.operations.superseding import judges_statements, likely_superseded, resting_on
 from perdure.records.instant import from_instant
 from perdure.records.memory import SUPERSEDES, Kind, MemoryItem
 from perdure.records.recall import Filters
 from perdure.records.report import Digest
 from perdure.records.signal_results import Question
+from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest import Candidates, build_digest, choose_entries
@@ -70,12 +71,26 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     today = from_instant(ctx.clock()).date()
     hidden = outdated.hidden | replaced | {m.id for m in considered if has_ended(m, today)}
     memories = [m for m in considered if m.pinned or m.id not in hidden]  # what is pinned is a person's to unpin
-    vectors = ctx.store.vectors(namespace, [m.id for m in memories])
+    noted, sources = _facts_to_doubt(ctx, namespace, considered)
+    noted = [m for m in noted if m.id in outdated.hidden]
+    vectors = ctx.store.vectors(namespace, [m.id for m in (*memories, *noted)])
     year = from_instant(ctx.clock()).year if brief else None
     questions = _questions(ctx, namespace, inside, brief=brief)
     superseded = likely_superseded(ctx, namespace, [m.id for m in memories])
     found = Candidates(memories, vectors, questions, not brief, year, over=outdated.over, superseded=superseded)
-    return replace(found, by_number=not judges_statements(ctx))
+    return replace(found, by_number=not judges_statements(ctx), noted=noted, sources=sources)
+
+
+def _facts_to_doubt(
+    ctx: Context, namespace: str, memories: Sequence[MemoryItem]
+) -> tuple[list[MemoryItem], dict[str, set[str]]]:
+    """Return the facts among memories, and which of the others say them, where one names a value as replaced."""
+    facts = [m for m in memories if m.kind is Kind.FACT]
+    if not facts or not any(replaced_values(m.content) for m in memories if m.kind is not Kind.FACT):
+        return [], {}
+    ids, known = [m.id for m in facts], {m.id for m in memories}
+    resting = resting_on(ctx.store.links_at(namespace, ids), ids)
+    return facts, {fact: in_view for fact, some in resting.items() if (in_view := some & known)}
 
 
 def _replaced_ids(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> set[str]:

@@ -65,6 +65,8 @@ class Candidates:
     over: Mapping[str, OverInText] = field(default_factory=dict)  # memory -> what of it holds no longer
     superseded: Collection[tuple[str, str]] = ()  # (later, earlier): the later one likely makes the other untrue
     by_number: bool = True  # whether another number of the same thing does, too: where no model judges statements
+    noted: Sequence[MemoryItem] = ()  # facts that have no line, because notes say them
+    sources: Mapping[str, Collection[str]] = field(default_factory=dict)  # fact -> the memories in view that say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,16 @@ def choose_entries(
     title = namespace if limits.tokens is None or tokens(render([], (), namespace)) * 2 <= limits.tokens else ""
     budget = DigestBudget(limits, tokens, title, candidates.asking)
     questions = [q for q in candidates.questions if budget.takes(question_line(q), OPEN, share=QUESTIONS_SHARE)]
+    older = find_older(
+        [*candidates.memories, *candidates.noted],
+        candidates.vectors,
+        candidates.superseded,
+        by_number=candidates.by_number,
+        sources=candidates.sources,
+    )
     entries = entries_of(
         candidates.memories,
-        find_older(candidates.memories, candidates.vectors, candidates.superseded, by_number=candidates.by_number),
+        older,
         candidates.vectors,
         candidates.over,
         said=candidates.said,

@@ -24,6 +24,7 @@ LONGEST_LINE: Final = 280  # characters of the words of a line; of a longer text
 _LONGEST_SENTENCE: Final = 400
 _MOST_OVER: Final = 3
 _ALL_HOLDS: Final = OverInText()
+_DOUBT: Final = " (a later message may say otherwise)"
 _HEAD: Final = 4000  # characters of a message that are read
 _ENDS_WITH_ITS_LINE: Final = re.compile(r"(?<![.!?])[\w`%)\]]\Z")
 """An item of a list, a command and the like: no mark ends them."""
@@ -78,6 +79,8 @@ def render_line(
     ):
         if texts:
             words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))}{end})"
+    if over.doubted and not (over.remarks or over.against):
+        words += _DOUBT
     if bare:
         return f"- {who}{words}"
     return f"- {who}{words} ({day_of(memory.created_at, year)}) [{label(shown_id(memory.id))}]"

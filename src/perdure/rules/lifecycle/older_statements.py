@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from perdure.formulas.products import products_with_earlier, products_with_one
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
 from perdure.rules.differences import Statements, denying_texts, differing_texts, numbers_in, statements
+from perdure.rules.doubted_facts import facts_of_replaced, facts_replaced
 from perdure.rules.language.clauses import clauses, says_besides, speaks_of_a_part
 from perdure.rules.language.replaced_values import changes, content_words, replaced_values, returned_values, subjects
 from perdure.rules.language.word_holders import WordHolders
@@ -55,6 +57,8 @@ class OlderStatements:
     partly: dict[str, dict[str, str]] = field(default_factory=dict)
     # memory -> the latest about the same thing that say otherwise, or, of notes, are alike: without one it is not shown
     newer: dict[str, list[str]] = field(default_factory=dict)
+    # fact or note -> the latest that likely make it untrue, or name its value as replaced: it is shown with that doubt
+    doubted: dict[str, list[str]] = field(default_factory=dict)
 
 
 def find_older(
@@ -63,16 +67,21 @@ def find_older(
     superseded: Collection[tuple[str, str]] = (),
     *,
     by_number: bool = True,
+    sources: Mapping[str, Collection[str]] = MappingProxyType({}),
+    about_one: Collection[tuple[str, str]] = (),
 ) -> OlderStatements:
     """Return what is over among some memories: a later one names its value as replaced, or gives another number.
 
     So is what a model said is likely untrue since a later one: ``superseded`` are (later, earlier) pairs; then another
-    number is not looked at (``by_number``). Each is
-    looked up among all at once: taken pair by pair, a store of notes that resemble one another takes seconds.
+    number is not looked at (``by_number``). Each is looked up among all at once: taken pair by pair, a store of notes
+    that resemble one another takes seconds. Facts are put in doubt, and put nothing in doubt: ``sources`` has fact ->
+    what says it, ``about_one`` pairs of statements that are known to be about one thing.
     """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
     messages.sort(key=lambda m: (said_at(m.state), m.id))
     words = [content_words(m.content) for m in messages]
+    replaced = facts_replaced((m for m in memories if m.kind is Kind.FACT), messages, vectors, sources, about_one)
+    superseded = {*superseded, *_notes_of(replaced, sources, messages)}
     rows = vector_rows([m.id for m in messages], vectors)
     left_out: dict[str, list[tuple[int, int]]] = {}
     partly: dict[str, dict[str, str]] = {}
@@ -88,25 +97,58 @@ def find_older(
     sure = _among(messages, others, denying_texts)
     others &= ~said | (sure | _of_the_same(messages, others) if by_number else sure)
     linked = _linked(ids, superseded)
-    others |= linked & ~_of_a_part(messages, linked)
+    linked_whole = linked & ~_of_a_part(messages, linked)
+    others |= linked_whole
     over |= others & said  # notes stay
     brief = np.array([len(m.content) <= LONGEST_LINE for m in messages], np.bool_)
     told = np.array([said_at(m.state) for m in messages], np.int64)
     newer = (corrected | differing | linked | others | notes_alike) & (told[:, None] > told)
     newer = np.ascontiguousarray(newer.T)  # [earlier, later]
+    notes = _by_earlier(ids, (linked_whole & ~said & (told[:, None] > told)).T)
     successions = (over | others) & brief[:, None]
     for earlier in np.flatnonzero(over.any(axis=0) & said).tolist():
         if _holds_in_part(messages, words, earlier, np.flatnonzero(over[:, earlier]).tolist(), left_out, partly):
             over[:, earlier] = corrected[:, earlier] = newer[earlier] = False
+    last = {ids[earlier]: ids[later] for later, earlier in np.argwhere(corrected).tolist()}
+    facts = _of_facts(memories, ids, {*superseded, *replaced, *facts_of_replaced(sources, last)})
     return OlderStatements(
         ids,
         successions,
         {ids[at] for at in np.flatnonzero(over.any(axis=0))},
         left_out,
-        {ids[earlier]: ids[later] for later, earlier in np.argwhere(corrected).tolist()},
+        last,
         partly,
-        {ids[at]: [ids[i] for i in np.flatnonzero(newer[at])[-_LATEST:]] for at in np.flatnonzero(newer.any(axis=1))},
+        {**_by_earlier(ids, newer), **facts},
+        {**notes, **facts},
     )
+
+
+def _by_earlier(ids: Sequence[str], pairs: _Pairs) -> dict[str, list[str]]:
+    """Return earlier -> the latest of the later ones, of pairs as [earlier, later]."""
+    return {ids[at]: [ids[i] for i in np.flatnonzero(pairs[at])[-_LATEST:]] for at in np.flatnonzero(pairs.any(axis=1))}
+
+
+def _of_facts(
+    memories: Sequence[MemoryItem], ids: Sequence[str], pairs: Collection[tuple[str, str]]
+) -> dict[str, list[str]]:
+    """Return fact -> the latest of the statements among ``ids`` that put it in doubt, of (later, earlier) pairs."""
+    places, found = {identity: at for at, identity in enumerate(ids)}, defaultdict[str, list[str]](list)
+    facts = {m.id for m in memories if m.kind is Kind.FACT}
+    for later, fact in sorted(pairs, key=lambda pair: places.get(pair[0], 0)):
+        if fact in facts and later in places:
+            found[fact].append(later)
+    return {fact: some[-_LATEST:] for fact, some in found.items()}
+
+
+def _notes_of(
+    replaced: Collection[tuple[str, str]], sources: Mapping[str, Collection[str]], messages: Sequence[MemoryItem]
+) -> set[tuple[str, str]]:
+    """Return the notes that say facts whose value is replaced, as (later, note).
+
+    Of a message that says several things the rest would be left out with it.
+    """
+    notes = {m.id for m in messages if m.kind is Kind.NOTE}
+    return {(later, note) for later, fact in replaced for note in sources.get(fact, ()) if note in notes}
 
 
 def _holds_in_part(

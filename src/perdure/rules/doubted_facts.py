@@ -1,0 +1,166 @@
+"""Which facts later statements put in doubt: what says them likely is untrue since, or their value was replaced.
+
+Nothing is decided about such a fact: it is marked, and stands behind the later statement.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from perdure.records.memory import Kind, MemoryItem, Record, Status
+from perdure.records.vector import Vector
+from perdure.rules.language.clauses import clauses
+from perdure.rules.language.replaced_values import ReplacedValue, content_words, replaced_values, returned_values
+from perdure.rules.language.words import CALENDAR
+from perdure.rules.last_said import said_at
+from perdure.rules.source_trust import is_trusted, stored_trust
+
+Pair = tuple[str, str]  # (later, earlier): the ids of a statement and of what it puts in doubt
+_ABOUT_ONE_THING: Final = 0.5  # from this cosine on, as for statements (rules/lifecycle/older_statements.py)
+_DENIED: Final = "not "  # how the value of a denied fact begins
+
+
+class _FactText(NamedTuple):
+    """The words of a fact: "tidewatch: web framework: Flask"."""
+
+    subject: frozenset[str]
+    predicate: frozenset[str]
+    value: frozenset[str]
+
+
+def _parsed(content: str) -> _FactText:
+    subject, _, rest = content.partition(": ")
+    predicate, _, value = rest.partition(": ")
+    if value.startswith(_DENIED):  # who replaces the value says the same
+        value = ""
+    return _FactText(content_words(subject), content_words(predicate), content_words(value))
+
+
+def doubted_by(
+    fact: Record, sources: Sequence[Record], later: Mapping[str, Sequence[Record]], others: Sequence[str]
+) -> set[str]:
+    """Return the statements in view that put a fact in doubt: they likely make untrue all in view that says it.
+
+    Each must be as late as the fact was last said, and speak of what the source says of this fact.
+
+    Args:
+        fact: A fact that is believed.
+        sources: The notes and messages that say it.
+        later: Of each of them the statements that likely make it untrue; it may have none.
+        others: The words of the other facts that the same sources say.
+    """
+    sources = [s for s in sources if s.state.status is Status.ACTIVE] or sources
+    found: set[str] = set()
+    for source in sources:
+        own = {
+            r.id
+            for r in later.get(source.id, ())
+            if r.state.status is Status.ACTIVE
+            and said_at(r.state) >= said_at(fact.state)
+            and _speaks_of(r.content.text, fact.content.text, source.content.text, others)
+        }
+        if not own:
+            return set()
+        found |= own
+    return found
+
+
+def _speaks_of(later: str, fact: str, source: str, others: Iterable[str]) -> bool:
+    """Return whether a statement has as many words of what a source says of a fact as of what else it says.
+
+    "FastAPI instead of Flask" leaves the database of "tidewatch uses Flask and stores readings in SQLite" as it is.
+    Where it has a word of neither, nothing tells of which it speaks.
+    """
+    own = _parsed(fact)
+    told = content_words(later) - own.subject
+    parts = [content_words(clause) for clause in clauses(source)]
+    is_named = any(own.value <= part for part in parts)
+    mine = frozenset(own.predicate | own.value).union(*(part for part in parts if own.value <= part))
+    besides = [part for part in parts if is_named and not own.value <= part]
+    besides += [other.predicate | other.value for other in map(_parsed, others)]
+    return len(told & mine) >= max((len(told & words) for words in besides), default=0)
+
+
+def facts_replaced(
+    facts: Iterable[MemoryItem],
+    statements: Sequence[MemoryItem],
+    vectors: Mapping[str, Vector],
+    sources: Mapping[str, Collection[str]],
+    alike: Collection[Pair],
+) -> set[Pair]:
+    """Return facts whose value a later statement names as replaced, each as (later, fact).
+
+    The two must be about one thing: have another word in common, be alike in meaning, or the statement is about one
+    thing with what says the fact. Numbers and days are values of many things: there only a word of what the fact is of
+    will do. What holds again since is not replaced.
+
+    Args:
+        facts: Facts; only those that are believed count.
+        statements: What people said, and notes.
+        vectors: Vectors by id; may lack some.
+        sources: Fact -> the notes and messages that say it.
+        alike: Pairs of statements that are about one thing.
+    """
+    known = defaultdict[frozenset[str], list[tuple[MemoryItem, _FactText]]](list)
+    for fact in facts:
+        text = _parsed(fact.content)
+        if text.value and fact.kind is Kind.FACT and fact.status is Status.ACTIVE:
+            known[text.value].append((fact, text))
+    if not known:
+        return set()
+    back = [(value.words, said_at(m.state)) for m in statements for value in returned_values(m.content)]
+    return {
+        (statement.id, fact.id)
+        for statement, value in _replacing(statements)
+        for fact, text in known.get(value.words, ())
+        if said_at(fact.state) <= said_at(statement.state)
+        and not any(words == value.words and at > said_at(statement.state) for words, at in back)
+        and (
+            _names_it(statement, value, text)
+            or (
+                _is_a_name(value)
+                and (
+                    _cosine(statement.id, fact.id, vectors) >= _ABOUT_ONE_THING
+                    or any((statement.id, source) in alike for source in sources.get(fact.id, ()))
+                )
+            )
+        )
+    }
+
+
+def _replacing(statements: Iterable[MemoryItem]) -> Iterator[tuple[MemoryItem, ReplacedValue]]:
+    for statement in statements:
+        for value in replaced_values(statement.content) if is_trusted(stored_trust(statement.metadata)) else ():
+            yield statement, value
+
+
+def _names_it(statement: MemoryItem, value: ReplacedValue, fact: _FactText) -> bool:
+    """Return whether a statement has a word of what a fact is about besides its value."""
+    words = content_words(statement.content) - value.words - CALENDAR
+    return not words.isdisjoint(fact.predicate | fact.subject if _is_a_name(value) else fact.predicate)
+
+
+def _is_a_name(value: ReplacedValue) -> bool:
+    return not any(word in CALENDAR or any(map(str.isdigit, word)) for word in value.words)
+
+
+def _cosine(one: str, other: str, vectors: Mapping[str, Vector]) -> float:
+    a, b = vectors.get(one), vectors.get(other)
+    return float(np.frombuffer(a, "<f4") @ np.frombuffer(b, "<f4")) if a and b else 0.0
+
+
+def facts_of_replaced(sources: Mapping[str, Collection[str]], corrected: Mapping[str, str]) -> set[Pair]:
+    """Return facts of which all that says them has a value that a later statement names as replaced.
+
+    Each as (later, fact).
+
+    Args:
+        sources: Fact -> the notes and messages that say it.
+        corrected: Note or message -> the statement that names its value as replaced.
+    """
+    over = {fact: some for fact, some in sources.items() if some and corrected.keys() >= set(some)}
+    return {(corrected[source], fact) for fact, some in over.items() for source in some}

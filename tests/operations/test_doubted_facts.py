@@ -1,0 +1,222 @@
+"""A fact whose sources a later statement likely makes untrue carries that doubt wherever it is shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+import perdure
+from conftest import Clock
+from perdure.records.identifier import short_id
+from perdure.rules.language.tokens import estimate_tokens
+
+pytest.importorskip("onnxruntime")
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+SHOP = "The shop is hosted on AWS."
+HOSTING: perdure.FactClaim = {"subject": "shop", "predicate": "hosting", "value": "AWS"}
+HETZNER = "Hetzner it is, AWS got too expensive"
+TIDE = "tidewatch uses Flask and stores readings in SQLite."
+FLASK: perdure.FactClaim = {"subject": "tidewatch", "predicate": "web framework", "value": "Flask"}
+SQLITE: perdure.FactClaim = {"subject": "tidewatch", "predicate": "database", "value": "SQLite"}
+FASTAPI = "I changed my mind: FastAPI instead of Flask, async is worth it"
+DOUBT = "a later message may say otherwise"
+
+
+@pytest.fixture
+def clock():
+    return Clock(START)
+
+
+@pytest.fixture
+def memory(tmp_path, clock):
+    with perdure.open(tmp_path / "talk.db", clock=clock) as opened:
+        yield opened
+
+
+def say(memory, clock, text, role="user", days=2):
+    clock.passes(days=days)
+    memory.ingest([{"role": role, "content": text, "at": clock.now}], session=f"{clock.now:%m%d}")
+    (said,) = (m for m in memory.list(limit=50) if m.content == text)
+    clock.passes(days=1)
+    return said.id
+
+
+def fact_of(memory, value):
+    (fact,) = (f for f in memory.facts() if f.shown_value == value)
+    return fact
+
+
+def places(answer):
+    return {hit.memory.id: place for place, hit in enumerate(answer.hits)}
+
+
+def lines(text, words):
+    return [line for line in text.splitlines() if words in line]
+
+
+@pytest.mark.parametrize(
+    ("note", "claim", "later", "question"),
+    [
+        (SHOP, HOSTING, HETZNER, "Where is the shop hosted?"),  # the model says so of the note
+        (TIDE, FLASK, FASTAPI, "which web framework do we use?"),  # the message names the fact's value as replaced
+    ],
+)
+def test_it_is_marked_and_stands_behind_the_later_statement(memory, clock, note, claim, later, question):
+    memory.remember(note, facts=[claim])
+    before = fact_of(memory, claim["value"])
+    said = say(memory, clock, later)
+    answer = memory.recall(question, touch=False)
+    hits, at = {hit.memory.id: hit for hit in answer.hits}, places(answer)
+    assert said in hits[before.id].newer
+    assert before.id in hits[said].older
+    assert at[said] < at[before.id]
+    after = fact_of(memory, claim["value"])
+    assert (after.state, after.base) == (before.state, before.base)  # nothing is decided
+
+
+def test_a_question_about_the_past_keeps_the_order(memory, clock):
+    memory.remember(SHOP, facts=[HOSTING])
+    said, fact = say(memory, clock, HETZNER), fact_of(memory, "AWS")
+    at = places(memory.recall("Where was the shop hosted before?", touch=False))
+    assert at[fact.id] < at.get(said, 99)
+
+
+def test_what_the_later_statement_does_not_speak_of_stays_as_it_is(memory, clock):
+    memory.remember(TIDE, facts=[FLASK, SQLITE])
+    say(memory, clock, FASTAPI)
+    say(memory, clock, "deploys of tidewatch are on Fridays")
+    fact = fact_of(memory, "SQLite")
+    (hit,) = (
+        h for h in memory.recall("Which database does tidewatch use?", touch=False).hits if h.memory.id == fact.id
+    )
+    assert hit.newer == ()
+    assert DOUBT not in memory.answer_sheet("Which database does tidewatch use?").text
+
+
+def test_of_a_note_that_says_two_things_only_the_fact_that_is_spoken_of_is_doubted(memory, clock):
+    claims = [
+        {"subject": "staging", "predicate": "port", "value": "8080"},
+        {"subject": "staging", "predicate": "owner", "value": "Mira"},
+    ]
+    memory.remember("Staging listens on port 8080, and Mira owns it.", facts=claims)
+    said = say(memory, clock, "staging listens on port 9090 now")
+    hits = {hit.memory.id: hit for hit in memory.recall("staging port and owner", touch=False).hits}
+    assert said in hits[fact_of(memory, "8080").id].newer
+    assert hits[fact_of(memory, "Mira").id].newer == ()
+
+
+@pytest.mark.parametrize("again", ["confirmed", "said again", "said elsewhere"])
+def test_a_fact_that_somebody_stands_by_since_is_not_doubted(memory, clock, again):
+    note = memory.remember(SHOP, facts=[HOSTING])
+    if again == "said elsewhere":
+        memory.remember("Mira renewed the shop's certificate for the load balancer.", facts=[HOSTING])
+    say(memory, clock, HETZNER)
+    fact = fact_of(memory, "AWS")
+    if again == "confirmed":
+        memory.confirm(fact.id)
+    elif again == "said again":
+        memory.remember(note.memory.content, facts=[HOSTING])
+    (hit,) = (h for h in memory.recall("Where is the shop hosted?", touch=False).hits if h.memory.id == fact.id)
+    assert hit.newer == ()
+    assert DOUBT not in memory.answer_sheet("Where is the shop hosted?").text
+
+
+def test_an_assistants_words_put_nothing_in_doubt(memory, clock):
+    memory.remember(TIDE, facts=[FLASK])
+    say(memory, clock, "I suggest FastAPI instead of Flask for the web framework.", role="assistant")
+    fact = fact_of(memory, "Flask")
+    (hit,) = (h for h in memory.recall("which web framework do we use?", touch=False).hits if h.memory.id == fact.id)
+    assert hit.newer == ()
+
+
+def test_a_value_of_something_else_that_is_replaced_puts_nothing_in_doubt(memory, clock):
+    memory.remember(
+        "Our weekly team meeting is on Monday.", facts=[{**HOSTING, "predicate": "meeting", "value": "Monday"}]
+    )
+    say(memory, clock, "my dentist moved me from Monday to Thursday")
+    fact = fact_of(memory, "Monday")
+    (hit,) = (h for h in memory.recall("When is the meeting of the shop?", touch=False).hits if h.memory.id == fact.id)
+    assert hit.newer == ()
+
+
+def test_the_answer_sheet_shows_the_later_message_with_the_fact(memory, clock):
+    memory.remember(SHOP, facts=[HOSTING])
+    said, fact = say(memory, clock, HETZNER), fact_of(memory, "AWS")
+    sheet = memory.answer_sheet("Where is the shop hosted?")
+    (entry,) = (e for e in (*sheet.known, *sheet.doubted) if e.id == fact.id)
+    assert entry in sheet.doubted
+    assert [(quote.memory, quote.words) for quote in entry.later] == [(said, HETZNER)]
+    text = sheet.text.casefold()
+    assert text.index(DOUBT) < text.index("shop: host: aws") < text.index(HETZNER.casefold())
+    assert sheet.text.count(HETZNER) == 1
+    assert not lines(sheet.text, "Known\n")
+
+
+def test_memory_md_and_a_sessions_start_list_neither_the_fact_nor_its_note_unmarked(memory, clock):
+    long = " ".join(
+        f"Rack {n} of the shop has {n} power supplies and {n + 3} fans, all of them checked." for n in range(9)
+    )
+    memory.remember(f"{SHOP} {long}", facts=[HOSTING])
+    memory.remember(TIDE, facts=[FLASK])
+    memory.remember("The NOAA key is in the 1Password vault 'tide'.")
+    clock.passes(days=1)
+    memory.remember(SHOP, facts=[HOSTING])
+    say(memory, clock, "the NOAA key is not in 1password any more, it's the env var NOAA_KEY")
+    say(memory, clock, FASTAPI)
+    start = memory.agent.opening("later", "default")
+    assert estimate_tokens(start) <= 400
+    for text in (memory.digest(), start):
+        assert FASTAPI in text
+        for old in ("uses Flask", "in the 1Password vault"):
+            (line,) = lines(text, old)
+            assert DOUBT in line
+
+
+def test_a_fact_that_stands_in_the_summary_itself_is_marked_there(memory, clock):
+    long = " ".join(f"Rack {n} of the shop has {n} power supplies and {n + 3} fans." for n in range(5))
+    note = f"{SHOP} {long}"
+    assert len(note) > 280
+    memory.remember(note[:299], facts=[HOSTING])
+    say(memory, clock, HETZNER)
+    (line,) = lines(memory.digest(), "shop: host: AWS")
+    assert DOUBT in line
+
+
+def test_why_says_of_the_fact_what_puts_it_in_doubt(memory, clock):
+    memory.remember(SHOP, facts=[HOSTING])
+    said, fact = say(memory, clock, HETZNER), fact_of(memory, "AWS")
+    why = memory.why(fact.id)
+    assert short_id(said) in why.likely_untrue
+    assert "AWS" in why.likely_untrue
+
+
+@pytest.mark.parametrize("first", ["opening", "prompt"])
+def test_beside_a_prompt_the_old_value_does_not_stand_alone_because_the_newer_was_shown(memory, clock, first):
+    memory.remember(TIDE, facts=[FLASK])
+    say(memory, clock, FASTAPI)
+    prompt = "is it Flask or FastAPI?"
+    if first == "opening":
+        assert FASTAPI in memory.agent.opening("s", "default")
+    else:
+        assert FASTAPI in memory.agent.beside("Why is FastAPI, with async, worth it?", "s", "default")
+    shown = memory.agent.beside(prompt, "s", "default")
+    old = [n for n, line in enumerate(shown.splitlines()) if "web framework: Flask" in line]
+    new = [n for n, line in enumerate(shown.splitlines()) if FASTAPI in line]
+    assert not old or (new and new[0] < old[0])
+    assert estimate_tokens(shown) <= 250
+    for number in old:
+        assert "(newer: number 1)" in shown.splitlines()[number]
+
+
+def test_beside_a_prompt_without_vectors_the_fact_is_marked_as_its_note_is(tmp_path, clock):
+    with perdure.open(tmp_path / "words.db", {"embedder": {"model": "none"}}, clock=clock) as memory:
+        memory.remember(TIDE, facts=[FLASK])
+        said = say(memory, clock, FASTAPI)
+        say(memory, clock, "Okay, moving to FastAPI.", role="assistant")
+        fact = fact_of(memory, "Flask")
+        hits = {hit.memory.id: hit for hit in memory.recall("is it Flask or FastAPI?", touch=False).hits}
+        assert said in hits[fact.id].newer
+        assert FASTAPI in memory.agent.opening("s", "default")
+        shown = memory.agent.beside("is it Flask or FastAPI?", "s", "default")
+        assert ("web framework: Flask" in shown) <= (FASTAPI in shown)
