@@ -43,6 +43,11 @@ class FactWords:
         """Whether a clause has a word of the predicate or the value."""
         return not (self.predicate | self.value).isdisjoint(_stems(clause)) or self.has_value(clause)
 
+    def is_said_in(self, text: str) -> bool:
+        """Whether a sentence of a text has the value and another word of the predicate."""
+        parts = [text[start:end] for start, end in sentences(text[:_HEAD])]
+        return any(self.has_value(part) and (self.predicate - self.value) & _stems(part) for part in parts)
+
     def has_value(self, clause: str) -> bool:
         """Whether a text has the value: all of its words, or in a script without spaces its characters."""
         whole = bool(self.value) and self.value <= _stems(clause)
