@@ -319,7 +319,9 @@ class _Taker:
             if having and predicate is not None:
                 return having
         akin = [k for k in having if resources(self.ctx).predicates.akin(claim.predicate, k.fact.predicate)]
-        return akin or (having if len(having) == 1 else self.work.unanswered(each.subject, claim.predicate, old.norm, at))
+        return akin or (
+            having if len(having) == 1 else self.work.unanswered(each.subject, claim.predicate, old.norm, at)
+        )
 
     def _report_unknown(self, each: MeantClaim, old: Value) -> None:
         """Write down that nothing is known of what a claim is said to replace; refuse the id of no memory."""
