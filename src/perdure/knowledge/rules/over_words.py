@@ -92,7 +92,7 @@ def _says_besides(clause: str, facts: Sequence[FactWords], told: frozenset[str])
 
 
 def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText:
-    """Return the sentences that say what is over, if others remain; and what is to be said of the rest.
+    """Return the sentences that say what is over, if others of two words remain; and what is to be said of the rest.
 
     Beside each fact stands what it says.
     """
@@ -102,7 +102,7 @@ def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText
         found = found or [(start, end) for start, end in parts if fact.predicate & _stems(text[start:end])]
         spans |= {(a, b) for a, b in found if not fact.subject.isdisjoint(_stems(text[a:b]))} or set(found)
         remarks += [] if found else [content]
-    if any(_stems(text[start:end]) for start, end in parts if (start, end) not in spans):
+    if any(_count(_stems(text[start:end])) >= _LEAST_WORDS for start, end in parts if (start, end) not in spans):
         return OverInText(tuple(sorted(spans)), tuple(remarks))
     return OverInText((), tuple(content for _, content in over))
 
