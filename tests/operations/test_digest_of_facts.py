@@ -84,6 +84,61 @@ def test_a_message_that_says_what_an_updated_note_said_is_not_shown_as_current(m
     assert len(lines()) == 2, "what was said after the update is not over"
 
 
+PLAN = {"subject": "Briggs", "predicate": "plan", "value": "Free"}
+PRICE = {"subject": "Briggs", "predicate": "plan price", "value": "£12 a month"}
+FREE = "ta. we're on the Free plan btw, 30 parcels a month is enough for now"
+STARTER = "Briggs is on the Starter plan, £12 a month for 150 parcels."
+
+
+class TestPlans:
+    """A plan that is noted after a message, and replaced; later only its price is, and nobody confirms the rest."""
+
+    @pytest.fixture
+    def memory(self, opening, clock):
+        memory = opening(WORDS_ONLY)
+        memory.ingest([{"content": FREE, "role": "user", "session": "a"}])
+        clock.passes(minutes=5)
+        self.note = memory.remember("Briggs is on the Free plan.", facts=[PLAN])
+        return memory
+
+    @staticmethod
+    def rise(memory):
+        memory.remember("The Starter plan costs £15.", facts=[{**PRICE, "value": "£15 a month"}])
+
+    def test_a_message_whose_fact_was_replaced_is_not_shown_as_current(self, memory, clock, lines):
+        assert "We're on the Free plan btw" in memory.digest()
+        clock.passes(days=3)
+        memory.update(self.note.id, STARTER, facts=[{**PLAN, "value": "Starter"}, PRICE])
+        assert lines()[0] == STARTER
+        assert all("plan: Free" in line for line in lines() if "Free" in line)
+        assert "ta." not in lines()
+
+    def test_a_note_of_which_a_part_is_over_stays_where_the_rest_was_archived(self, memory, clock, lines):
+        clock.passes(days=3)
+        memory.update(self.note.id, STARTER, facts=[{**PLAN, "value": "Starter"}, PRICE])
+        clock.passes(days=30)
+        self.rise(memory)
+        assert "Briggs: plan: Starter" in lines()
+        for _ in range(160):
+            clock.passes(days=1)
+            memory.sweep()
+        assert [f.value for f in memory.facts("Briggs")] == ["£15 a month"]
+        [line] = [line for line in lines() if "Starter plan, " in line]
+        assert line == f'{STARTER} (no longer holds: "plan price: £12 a month")'
+
+    @pytest.mark.parametrize(
+        "said", ["my neighbour Ida is also on a Free parking permit", "we're on the Free plan btw, said long before"]
+    )
+    def test_a_message_of_something_else_or_of_another_time_is_left_alone(self, memory, clock, lines, said):
+        clock.passes(hours=5)
+        memory.ingest([{"content": said, "role": "user", "session": "b"}])
+        shown = [line for line in lines() if said[1:] in line]
+        assert len(shown) == 1
+        clock.passes(days=3)
+        memory.update(self.note.id, STARTER, facts=[{**PLAN, "value": "Starter"}, PRICE])
+        assert [line for line in lines() if said[1:] in line] == shown
+
+
 class TestSummaries:
     """A summary of an entity rests on facts: MEMORY.md does not name by it what another line says is over."""
 

@@ -291,3 +291,34 @@ def test_what_was_asked_to_be_remembered_stands_once(memory):
     assert text.count("lift is broken until Friday") == 1
     assert memory.agent.opening("later", "default").count("lift is broken") == 1
     assert memory.agent.beside("Is the lift broken?", "another", "default").count("lift is broken") == 1
+
+
+TOLD = (
+    "We use 1Password at home, and the guest network is called Krabbe.",
+    "The hotel in Lisbon is Casa das Janelas, check-in at 15:00.",
+    "Had to rebook Lisbon, now 4 to 8 June, paid 60 EUR extra.",
+    "The best tram in Lisbon was the 28, packed with Joanna's friends.",
+    "The climbing hall Nordwand opens at 20:00 on Tuesdays.",
+)
+NOTED = ("Lena eats fish again, and still no meat.", "Lena lives in Hamburg, Ottenser Hauptstr. 12.")
+BOSS = {"subject": "Lena", "predicate": "boss", "value": "Joanna Okafor"}
+REQUEST = "Please remember that Lena is allergic to walnuts."
+
+
+def test_what_was_meant_to_be_kept_comes_before_what_was_said_where_room_is_short(opening, clock):
+    memory = opening(WORDS_ONLY)
+    memory.ingest([{"role": "user", "content": REQUEST}], session="a")
+    for text in NOTED:
+        memory.remember(text)
+    memory.learn(claims=[BOSS])
+    clock.passes(days=100)
+    memory.ingest([{"role": "user", "content": text} for text in TOLD], session="b")
+    for text in TOLD * 3:
+        clock.passes(hours=1)
+        found = memory.recall(text)
+        memory.used([found.hits[0].memory.id], recall_id=found.id)
+    kept = [*NOTED, "Lena: boss: Joanna Okafor", "allergic to walnuts"]
+    whole, short = memory.digest(budget_tokens=2000), memory.digest(budget_tokens=220)
+    assert all(text in whole for text in (*kept, *TOLD))
+    assert [text for text in kept if text not in short] == []
+    assert not all(text in short for text in TOLD)

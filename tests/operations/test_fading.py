@@ -105,3 +105,33 @@ def test_of_very_many_the_fact_with_the_most_at_risk_is_asked_about_first(openin
     assert len(at_risk) == 60
     assert max(at_risk, key=at_risk.__getitem__) == asked.id
     assert [q.id for q in memory.review(limit=1)] == [asked.id]
+
+
+HOSPITAL = {"subject": "Diego", "predicate": "employer", "value": "Hospital La Fe"}
+CLINIC = {**HOSPITAL, "value": "Hospital Clinico"}
+
+
+@pytest.mark.parametrize("days", [10, 200])
+def test_what_faded_is_replaced_by_its_name(opening, clock, days):
+    memory = opening(WORDS_ONLY)
+    memory.remember("Diego works at Hospital La Fe.", facts=[HOSPITAL])
+    days_pass(memory, clock, days)
+    before = [(f.value, f.state) for f in memory.facts("Diego", past=True)]
+    said = memory.remember("Diego works at Hospital Clinico.", facts=[{**CLINIC, "replaces": "Hospital La Fe"}])
+    assert said.facts.unknown == ()
+    found = {f.value: f.state for f in memory.facts("Diego", past=True)}
+    assert found == {"Hospital La Fe": "superseded", "Hospital Clinico": "active"}
+    assert "La Fe" not in memory.digest()
+    assert [h.memory.content for h in memory.recall("Where does Diego work?").hits if "La Fe" in h.memory.content] == []
+    memory.undo(said.operation)
+    assert [(f.value, f.state) for f in memory.facts("Diego", past=True)] == before
+    assert "Diego works at Hospital La Fe." in memory.digest()
+
+
+def test_what_somebody_put_away_is_not_found_by_its_name(opening, clock):
+    memory = opening(WORDS_ONLY)
+    memory.learn(claims=[HOSPITAL])
+    memory.forget(memory.facts("Diego")[0].id, reason="not ours")
+    clock.passes(days=1)
+    said = memory.remember("Diego works at Hospital Clinico.", facts=[{**CLINIC, "replaces": "Hospital La Fe"}])
+    assert said.facts.unknown == ("Hospital La Fe",)

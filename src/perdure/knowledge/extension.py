@@ -39,6 +39,7 @@ from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
 from perdure.knowledge.operations.promotion import promote_facts
+from perdure.knowledge.operations.replaced_talk import over_talk
 from perdure.knowledge.operations.unsaid_names import unsaid_names
 from perdure.knowledge.operations.verify import verify
 from perdure.knowledge.records.authority import SqlConfig, TreeConfig
@@ -148,7 +149,10 @@ class Knowledge(Extension[Context]):
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
         said = [*notes, *(m for m in memories if m.kind is Kind.EPISODE)]
         known = over_facts(ctx, namespace, [m.id for m in said])
-        outdated = hidden_beside(known, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
+        believed = {*facts, *(i for over in known.values() for i in over.holding)}
+        talk = [m for m in said if m.kind is Kind.EPISODE and m.id not in known]
+        known |= over_talk(ctx, namespace, talk, believed)
+        outdated = hidden_beside(known, notes, facts) | {i for i, fact in facts.items() if fact.has_ended(now)}
         outdated |= outdated_summaries(ctx, namespace, [m.id for m in memories if m.kind is Kind.SUMMARY]).keys()
         outdated |= {i for i, over in known.items() if over.is_whole}
         if _learns(ctx):  # each run of words of all notes is looked up: a policy that reads none does without

@@ -63,6 +63,8 @@ _REFERS: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """What begins like this rests on what was said before it, and tells nothing alone."""
+_JOINS: Final = lazy_pattern(r"\W*(?:also|and|but|so)\b[\s,]*", re.IGNORECASE)
+"""What begins like this goes on from the sentence before it: beside that one it can be understood."""
 _RESTS: Final = lazy_pattern(
     r"\b(?:it|that|this|them|him|her)\W*(?:\b(?:too|also|as\s+well|again|now|then|though)\b\W*)?$", re.IGNORECASE
 )
@@ -229,8 +231,15 @@ def lasting_sentences(text: str, names: Collection[str] = ()) -> list[str]:
 
     One of the known ``names`` may open a sentence, where every word has a capital.
     """
-    parts = [text[start:end] for start, end in sentences(text)]
-    return [part for part in parts if _lasts(part, names)]
+    found: list[str] = []
+    before = ""
+    for start, end in sentences(text):
+        part = text[start:end]
+        told = part[joint.end() :] if before in found and (joint := _JOINS.match(part)) else part
+        if _lasts(told, names):
+            found.append(part)
+        before = part
+    return found
 
 
 def _lasts(part: str, names: Collection[str]) -> bool:

@@ -41,15 +41,15 @@ def outdated_messages(ctx: Context, namespace: str, messages: Sequence[str]) -> 
     return {m: over.instead for m, over in over_facts(ctx, namespace, messages).items() if over.is_whole}
 
 
-def hidden_beside(known: Mapping[str, Over], notes: Sequence[MemoryItem]) -> set[str]:
-    """Return the notes that are over, or of which only facts hold, and the facts that other notes say.
+def hidden_beside(known: Mapping[str, Over], notes: Sequence[MemoryItem], shown: Collection[str]) -> set[str]:
+    """Return the notes that are over, or of which only facts hold that are ``shown``, and the facts that others say.
 
     So what still holds is shown once: in the words of its note, or where these say more that is over, as a fact. A note
     that is too long to be shown whole, or of which something is over, hides none of its facts.
     """
     own = {note.id: known[note.id] for note in notes if note.id in known}
     brief = {note.id for note in notes if len(note.content) <= LONGEST_LINE}
-    hidden = {note for note, over in own.items() if over.is_whole or over.is_told}
+    hidden = {note for note, over in own.items() if over.is_whole or (over.is_told and over.holding <= set(shown))}
     return hidden | {fact for note, over in own.items() if note in brief and not over.facts for fact in over.says}
 
 

@@ -25,6 +25,7 @@ from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.insertion import PreparedDraft, initial_states, new_record
 from perdure.rules.lifecycle.signals import current_signals
+from perdure.rules.lifecycle.stale_facts import is_unanswered
 
 
 class Lessons:
@@ -124,6 +125,12 @@ class FactSession:
         self._read_key(fact_key(subject, predicate), norm)
         found = (i for i in self._of.get((subject, predicate, norm), ()) if self.facts[i].denied == denied)
         return max((i for i in found if self.states[i].status is Status.ARCHIVED), default=None)
+
+    def unanswered(self, subject: str, predicate: str, norm: str, at: Instant) -> list[KnownFact]:
+        """Return the facts of an entity with a value that nobody denied, and that were archived for their age."""
+        self._read_key(fact_key(subject, predicate), norm)
+        found = [i for i in self._of.get((subject, predicate, norm), ()) if not self.facts[i].denied]
+        return self.known([i for i in found if is_unanswered(self.states[i], self.ctx.policy)], at)
 
     def known(self, ids: Sequence[str], at: Instant) -> list[KnownFact]:
         """Return facts that were read, as sure as they are at an instant."""

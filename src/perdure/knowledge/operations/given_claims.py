@@ -311,7 +311,7 @@ class _Taker:
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 
     def _with_old_value(self, each: MeantClaim, old: Value) -> list[KnownFact]:
-        """Return the facts with a value that no longer holds: of the predicate, of one akin, or the only one."""
+        """Return the facts with a value that no longer holds: of the predicate, of one akin, the only one, or archived."""
         claim, at = each.claim, self.handed.at
         for predicate in (claim.predicate, None):
             found = self.work.about(each.subject, predicate, at, None if predicate is None else old.norm)
@@ -319,7 +319,9 @@ class _Taker:
             if having and predicate is not None:
                 return having
         akin = [k for k in having if resources(self.ctx).predicates.akin(claim.predicate, k.fact.predicate)]
-        return akin or (having if len(having) == 1 else [])
+        return akin or (
+            having if len(having) == 1 else self.work.unanswered(each.subject, claim.predicate, old.norm, at)
+        )
 
     def _report_unknown(self, each: MeantClaim, old: Value) -> None:
         """Write down that nothing is known of what a claim is said to replace; refuse the id of no memory."""

@@ -42,6 +42,15 @@ def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filt
     return {i: over_in(texts.get(i, ""), some, over, told_as_past, words) for i, some in by_memory.items()}
 
 
+def replaced_facts(ctx: Context, namespace: str, believed: Iterable[str]) -> dict[str, tuple[Fact, OverFact]]:
+    """Return the facts that others replaced, of what some that are believed tell, each with what is to be said of it."""
+    keys = sorted({fact.key for fact in _facts(find_documents(ctx, namespace, Shelf.FACT, sorted(believed))).values()})
+    known, now = _facts(find_documents_named(ctx, namespace, Shelf.FACT, keys)), ctx.clock()
+    gone = [fact for fact in known.values() if is_gone(fact, NOW, now) and not fact.denied]
+    over, _ = what_is_over(gone, _beside(ctx, namespace, gone, now)) if gone else ({}, None)
+    return {i: (known[i], told) for i, told in over.items() if told.replaced_by}
+
+
 def _beside(ctx: Context, namespace: str, gone: Sequence[Fact], now: Instant) -> Beside:
     """Look up what is known beside facts that may hold no longer."""
     later = successors(ctx, namespace, [fact.id for fact in gone])

@@ -55,6 +55,8 @@ class ReplacedMemories:
         known = [self.work.facts[i] for i in facts if i in self.work.facts]
         hidden = {*self.gone, *self._hidden_ids({s.memory for fact in known for s in fact.sources} - self.gone.keys())}
         for fact in known:
+            if self.work.states[fact.id].status is Status.ARCHIVED:
+                continue  # it is not believed, and may come back
             is_replaced = fact.id in self.gone and fact.id not in self.writer.tally.reinforced
             if is_replaced or (fact.sources and all(s.memory in hidden for s in fact.sources)):
                 self.writer.retire(fact.id, FactEvent.REPLACED, at, at, "what it rests on was replaced")

@@ -73,6 +73,7 @@ TABLE: Final = (
         )
     ),
     FactTransition(_S.SUPERSEDED, _E.DENIED, _S.INVALIDATED, "it was over when it was told, and that was wrong"),
+    FactTransition(_S.ARCHIVED, _E.REPLACED, _S.SUPERSEDED, "another value was said to hold instead of it, by name"),
     FactTransition(_S.ARCHIVED, _E.RESTORED, _S.ACTIVE, "brought back by hand, or said again"),
 )
 _NEXT: Final = {(row.source, row.event): row.target for row in TABLE}

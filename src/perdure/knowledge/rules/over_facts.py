@@ -23,6 +23,11 @@ class Over(NamedTuple):
     in_text: OverInText = OverInText()  # where its text says it
 
     @property
+    def holding(self) -> frozenset[str]:
+        """The facts that it says, without those that hold no longer."""
+        return self.says - {fact.id for fact in self.facts}
+
+    @property
     def instead(self) -> str:
         """What stands in the place of what it says; its own fact, no longer believed, where nothing does."""
         return next((fact.replaced_by for fact in self.facts if fact.replaced_by), self.facts[0].id)

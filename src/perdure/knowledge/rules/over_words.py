@@ -43,6 +43,11 @@ class FactWords:
         """Whether a clause has a word of the predicate or the value."""
         return not (self.predicate | self.value).isdisjoint(_stems(clause)) or self.has_value(clause)
 
+    def is_said_in(self, text: str) -> bool:
+        """Whether a sentence of a text has the value and another word of the predicate."""
+        parts = [text[start:end] for start, end in sentences(text[:_HEAD])]
+        return any(self.has_value(part) and (self.predicate - self.value) & _stems(part) for part in parts)
+
     def has_value(self, clause: str) -> bool:
         """Whether a text has the value: all of its words, or in a script without spaces its characters."""
         whole = bool(self.value) and self.value <= _stems(clause)
@@ -87,7 +92,7 @@ def _says_besides(clause: str, facts: Sequence[FactWords], told: frozenset[str])
 
 
 def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText:
-    """Return the sentences that say what is over, if others remain; and what is to be said of the rest.
+    """Return the sentences that say what is over, if others of two words remain; and what is to be said of the rest.
 
     Beside each fact stands what it says.
     """
@@ -97,7 +102,7 @@ def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText
         found = found or [(start, end) for start, end in parts if fact.predicate & _stems(text[start:end])]
         spans |= {(a, b) for a, b in found if not fact.subject.isdisjoint(_stems(text[a:b]))} or set(found)
         remarks += [] if found else [content]
-    if any(_stems(text[start:end]) for start, end in parts if (start, end) not in spans):
+    if any(_count(_stems(text[start:end])) >= _LEAST_WORDS for start, end in parts if (start, end) not in spans):
         return OverInText(tuple(sorted(spans)), tuple(remarks))
     return OverInText((), tuple(content for _, content in over))
 

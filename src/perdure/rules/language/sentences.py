@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from perdure.rules.language.abbreviations import belongs_to_a_word
 from perdure.rules.language.words import NEGATIONS, STOP_WORDS, TURNING, word_set
 
 _END: Final = re.compile(
@@ -17,22 +18,6 @@ _END: Final = re.compile(
 )
 """A mark inside a word ends nothing ("PostgreSQL 15.2"). Linear: each branch is bounded, and a
 block of code is consumed once."""
-_TITLES: Final = word_set("mr mrs ms mx messrs dr prof st mt gen gov hon rev capt sgt sra srta mme mlle")
-"""A name follows them, whatever letter it begins with."""
-_INTRODUCING: Final = word_set("e.g i.e eg ie vs approx ca bzw z.b d.h u.a p.ej")  # what they introduce follows them
-_BEFORE_NUMBERS: Final = word_set(
-    "no nr num vol pp fig sec art jan feb mar apr jun jul aug sep sept oct nov dec ext tel min max"
-)
-_INSIDE: Final = word_set("al etc inc ltd co corp dept sr jr ave blvd rd a.m p.m u.s u.k usw")
-"""A sentence may end with them: it goes on if a small letter follows, or a bracket."""
-_ABBREVIATIONS: Final = _TITLES | _INTRODUCING | _BEFORE_NUMBERS | _INSIDE
-_LONGEST_ABBREVIATION: Final = 7
-_DAY_DIGITS: Final = 2
-_AFTER_A_DAY: Final = word_set("januar jänner februar märz mai juni juli oktober dezember bis und")
-"""What goes on in lower or upper case after the day of a German date ("am 4. Dezember", "vom 7. bis 18. Juli").
-
-Months that English has, too, are left out: "There are 4. August is free".
-"""
 _FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
 PLAIN_WORDS: Final = (
     STOP_WORDS
@@ -49,7 +34,6 @@ PLAIN_WORDS: Final = (
 _ENDS_BARE: Final = re.compile(r"[^\W_]\Z")
 _MARKS_OF_PATHS: Final = frozenset("/\\@_")
 """Of a path or an address at the end of a text: a full stop would be read as part of it."""
-_NEXT_WORD: Final = re.compile(r"[ \t]+(?=\S)(?:([^\W\d_]+)|(\d)|([(\[]))?")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -57,8 +41,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
     A sentence ends at ``.``, ``!`` or ``?`` before a space or the end, and at a line's end. A quote or bracket that
     closes may stand between, unless a small letter follows. The mark of an abbreviation, an initial or a day that more
-    of the sentence follows ("Dr. Ito", "No. 5", "J. Ito", "et al. (2019)", "15. Oktober") ends nothing. A fenced block
-    of code counts as one sentence. A text without any mark is one sentence, an empty one has none.
+    of the sentence follows ("Dr. Ito", "Hauptstr. 12", "J. Ito", "et al. (2019)", "15. Oktober") ends nothing. A
+    fenced block of code counts as one sentence. A text without any mark is one sentence, an empty one has none.
     """
     found: list[tuple[int, int]] = []
     start = 0
@@ -66,42 +50,12 @@ def sentences(text: str) -> list[tuple[int, int]]:
         if end[0].lstrip(" \t").startswith("```"):
             _add(found, text, start, end.start())
             start = end.start()
-        elif end[0] == "." and _abbreviates(text, end.start()):
+        elif end[0] == "." and belongs_to_a_word(text, end.start(), PLAIN_WORDS):
             continue
         _add(found, text, start, end.end())
         start = end.end()
     _add(found, text, start, len(text))
     return found
-
-
-def _abbreviates(text: str, mark: int) -> bool:
-    """Return whether the full stop at a place belongs to an abbreviation, an initial or a day of a month."""
-    before = text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark].split()
-    word = before[-1].lstrip("([\"'“„") if before and not text[mark - 1].isspace() else ""
-    initial = len(word) == 1 and word.isupper() and word != "I"
-    day = word.isdecimal() and len(word) <= _DAY_DIGITS
-    if not initial and not day and word.lower() not in _ABBREVIATIONS:
-        return False
-    after = _NEXT_WORD.match(text, mark + 1)
-    if after is None:
-        return False
-    return _goes_on(word, *after.groups(), initial=initial, day=day)
-
-
-def _goes_on(
-    word: str, following: str | None, digit: str | None, bracket: str | None, *, initial: bool, day: bool
-) -> bool:
-    """Return whether what follows an abbreviation, an initial or a day goes on with its sentence."""
-    low, after = word.lower(), following or ""
-    if day:
-        return after.lower() in _AFTER_A_DAY
-    if initial:  # "J. Ito", but not "Plan B. Then we left"
-        return after[:1].isupper() and after.lower() not in STOP_WORDS
-    if low in _TITLES or low in _INTRODUCING:
-        return True
-    if low in _BEFORE_NUMBERS:
-        return digit is not None
-    return bracket is not None or after[:1].islower()
 
 
 def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:

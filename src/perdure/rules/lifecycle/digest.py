@@ -23,7 +23,15 @@ from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.last_said import said_at
-from perdure.rules.lifecycle.digest_entries import OPEN, SECTIONS, DigestEntry, by_topic, entries_of, repeats
+from perdure.rules.lifecycle.digest_entries import (
+    OPEN,
+    SECTIONS,
+    DigestEntry,
+    by_topic,
+    entries_of,
+    is_meant_to_be_kept,
+    repeats,
+)
 from perdure.rules.lifecycle.older_statements import find_older, vector_rows
 
 BEGIN: Final = "<!-- perdure:begin -->"
@@ -199,7 +207,7 @@ def by_worth(
 ) -> Iterator[DigestEntry]:
     """Yield entries in the order in which they are taken: pinned first, then by worth per token, duplicates late.
 
-    Before one stand the newer ones about the same thing.
+    What somebody meant to be kept comes before what was only said. Before one stand the newer ones about the same thing.
     """
     cost = np.array([sizes[e.memory.id] + ATTENTION for e in entries], dtype=np.float64)
     value = np.array([e.worth for e in entries])
@@ -208,8 +216,10 @@ def by_worth(
     newer = [[places[i] for i in entry.newer if i in places] for entry in entries]
     likeness = np.zeros(len(entries))
     remaining = np.ones(len(entries), dtype=np.bool_)
+    meant = np.array([is_meant_to_be_kept(e.memory) for e in entries], dtype=np.bool_)
     for _ in entries:
-        worth = np.where(remaining, value * (1.0 - diversity * likeness) / cost, -np.inf)
+        first = remaining & meant
+        worth = np.where(first if first.any() else remaining, value * (1.0 - diversity * likeness) / cost, -np.inf)
         best = int(np.argmax(worth))
         while ahead := [at for at in newer[best] if remaining[at]]:
             best = max(ahead, key=lambda at: (said_at(entries[at].memory.state), entries[at].memory.id))

@@ -199,6 +199,13 @@ def _plain(text: str) -> str:
     return same_words(text).rstrip(".")
 
 
+def is_meant_to_be_kept(memory: MemoryItem) -> bool:
+    """Return whether somebody noted a memory down, handed it over, pinned it or asked to have it remembered."""
+    if memory.pinned or memory.kind is not Kind.EPISODE:
+        return memory.pinned or memory.kind is not Kind.SUMMARY
+    return may_answer(memory.speaker) and sort_of_memory(memory) is Sort.REQUEST
+
+
 def is_informative(memory: MemoryItem) -> bool:
     """Return whether a memory says something that may be shown unasked: no question, no small talk, no mere reply."""
     if memory.kind is not Kind.EPISODE:
