@@ -219,14 +219,14 @@ class _Taker:
         self.work.take_in_keys((k, c.value.norm if c.many else None) for k, c in keys)
         self.work.take_in_keys((k, c.old.norm) for k, c in keys if c.old is not None)
         self.work.weigh(self.work.facts, self.handed.at)
-        self.work.read_questions(self.work.facts)
-        drafts = [draft for each in claims if (draft := self._expected_draft(each)) is not None]
+        expected = [self._resolve(each, *self._known_facts(each)) for each in claims]
+        # What a person is asked about is no more than linked: its own conflicts, of which there may be many, stay.
+        self.work.read_questions(k.fact.id for _, d in expected if d.action is not Action.ASK for k in d.about)
+        drafts = [draft for each, made in zip(claims, expected, strict=True) if (draft := self._draft(each, *made))]
         self.work.prepare_ahead(list({draft.text: draft for draft in drafts}.values()))
 
-    def _expected_draft(self, each: MeantClaim) -> Draft | None:
+    def _draft(self, each: MeantClaim, claim: Claim, decision: Decision) -> Draft | None:
         """Return the fact that a claim makes, as far as what is stored says: claims before it may change that."""
-        known, replaced = self._known_facts(each)
-        claim, decision = self._resolve(each, known, replaced)
         past = claim.valid_to is not None and claim.valid_to <= self.handed.at
         if not past and decision.action in (Action.NOTHING, Action.REINFORCE):
             return None

@@ -70,6 +70,7 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         facts |= _facts(ctx, namespace, [i for i in rivals if i not in facts])
         words = whose_words(ctx, namespace, facts)
         questions += [q for m in visible if (q := _question(m, about[m.id], rivals, words)) is not None]
+    questions = _each_conflict_once(questions)
     most = left_today(ctx, namespace) if limit is None else limit
     stale = _aging(ctx, namespace, now, about, most)
     words = whose_words(ctx, namespace, {m.id: fact for m, fact in stale if fact is not None})
@@ -77,6 +78,16 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     questions += ctx.extension.questions(ctx, namespace, now)
     questions.sort(key=lambda q: (not q.against, -q.value_at_risk, q.id))
     return questions[:most]
+
+
+def _each_conflict_once(questions: Sequence[Question]) -> list[Question]:
+    """Return questions without those of which another one names every side: who answers that one answers both."""
+    sides = {q.id: {q.id, *q.against} for q in questions if q.against}
+    within: set[str] = set()
+    for identity in sorted(sides, key=lambda i: (-len(sides[i]), i)):
+        if identity not in within:
+            within |= {i for i in sides[identity] - {identity} if i in sides and sides[i] <= sides[identity]}
+    return [q for q in questions if q.id not in within]
 
 
 def _aging(
