@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from typer.testing import CliRunner
 
 from conftest import WORDS_ONLY
+from perdure.interfaces.cli.app import app
 from perdure.stores import reading
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
@@ -76,11 +78,15 @@ def test_a_denied_value_leaves_the_question_between_the_others(opening, clock):
     assert " more " not in left.question
 
 
-def test_hits_facts_and_summaries_name_few_of_many_sides(opening, clock):
+def test_hits_and_facts_name_few_of_many_sides(opening, clock, path):
     memory = opening(KNOWLEDGE)
     runs(memory, clock, 20)
-    shown = str(memory.recall(QUESTION))
-    assert "and with 17 more" in memory.context(QUESTION) or "and with 17 more" in shown
+    assert max(len(hit.contested_with) for hit in memory.recall(QUESTION).hits) == 19
+    memory.close()
+    shown = CliRunner().invoke(app, ["recall", QUESTION, "--store", str(path)], prog_name="perdure").stdout
+    assert "and with 16 more" in shown
+    shown = CliRunner().invoke(app, ["facts", "importer", "--store", str(path)], prog_name="perdure").stdout
+    assert shown.count("and 16 more") == 20
 
 
 def test_what_is_read_for_one_more_value_grows_no_faster_than_the_conflict(opening, clock, documents):

@@ -199,7 +199,7 @@ def _taken_name(taken: TakenName) -> tuple[Line, float]:
 
 def _replaced(result: ClaimResult, room: float) -> tuple[list[Line], float]:
     """Return what shows which facts, and notes, are no longer believed and how both are kept, and its tokens."""
-    displaced = next((fact.id for fact in result.replaced if fact.by), "")
+    displaced = next((fact.id for fact in result.replaced if fact.by_order), "")
     spent = _COMMAND_TOKENS if displaced else 0.0
     notes = _named("Superseded: ", result.superseded, (room - spent) / 2) if result.superseded else None
     spent += notes[1] if notes else 0.0

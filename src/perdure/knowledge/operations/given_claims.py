@@ -82,12 +82,12 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
 
 def result_of(writer: ClaimWriter) -> ClaimResult:
     """Return what became of the facts."""
-    tally, learnt = writer.tally, writer.tally.learnt(0, ())
+    tally, learnt, work = writer.tally, writer.tally.learnt(0, ()), writer.work
     replaced = tuple(
-        ReplacedFact(i, writer.work.record(i).content.text, tally.displaced.get(i, "")) for i in learnt.retired
+        ReplacedFact(i, work.record(i).content.text, work.successor(i), i in tally.displaced) for i in learnt.retired
     )
     unknown = tuple(dict.fromkeys(tally.unknown))
-    notes = tuple(related_memory(writer.work.record(i)) for i in tally.superseded)
+    notes = tuple(related_memory(work.record(i)) for i in tally.superseded)
     taken = tuple(TakenName(name, known) for name, known in tally.taken.items())
     became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
     return ClaimResult(*became, replaced, tuple(tally.planned), unknown, notes, taken)

@@ -112,7 +112,7 @@ def _aging(
     for start in range(0, len(ranked), FEW):
         page = ranked[start : start + FEW]
         facts = _facts(ctx, namespace, page)
-        records = ctx.store.get(namespace, [i for i in page if not _is_never_asked(facts.get(i))])
+        records = ctx.store.get(namespace, [i for i in page if not _is_never_asked(facts.get(i), by_age=True)])
         found += [(m, facts.get(m.id)) for m in whole_memory_items(records, ctx.policy, now)]
         if len(found) >= most:
             break
@@ -131,11 +131,14 @@ def _facts(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, Fact]:
     return {d.id: d.data for d in ctx.store.documents.find(namespace, Shelf.FACT, ids)}
 
 
-def _is_never_asked(fact: Fact | None) -> bool:
-    """Whether a person said of a fact: do not ask again, or it says who that person is."""
+def _is_never_asked(fact: Fact | None, *, by_age: bool = False) -> bool:
+    """Whether a person said of a fact: do not ask again, or it says who that person is.
+
+    Merely for its age nobody is asked whether something still does not hold.
+    """
     if fact is None:
         return False
-    return bool(fact["asked_not"] or (fact["subject"] == USER and fact["predicate"] in ABOUT_ONESELF))
+    return (by_age and bool(fact.get("denied"))) or bool(fact["asked_not"] or (fact["subject"] == USER and fact["predicate"] in ABOUT_ONESELF))
 
 
 def left_today(ctx: Context, namespace: str) -> int:

@@ -90,6 +90,7 @@ def clause_of(memory: MemoryItem) -> str:
     no, value = ("not ", value.removeprefix("not ")) if value.startswith("not ") else ("", value)
     you, predicate = name == USER, _SPOKEN.get(predicate, predicate)
     first, _, second = predicate.partition(" ")
+    first = _BARE.get(first, first)
     if first in COMMON_VERBS and (not second or second in _PLACES):
         verb = first if you else _third_person(first)
         clause = f"{'you do' if you else f'{name} does'} not {first}" if no else f"{'you' if you else name} {verb}"
@@ -105,6 +106,10 @@ def _third_person(verb: str) -> str:
     if verb.endswith("y") and verb[-2] not in "aeou":
         return f"{verb[:-1]}ies"
     return f"{verb}es" if verb.endswith(("s", "x", "ch", "sh", "o")) else f"{verb}s"
+
+
+_BARE: Final = {_third_person(verb): verb for verb in COMMON_VERBS}
+"""Verb as it is said of somebody -> in its bare form."""
 
 
 def _possessive(name: str) -> str:
