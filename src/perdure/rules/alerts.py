@@ -117,7 +117,9 @@ def _of_maintenance(
         yield "damage", "critical", damaged, note, ()
     for task, data in tasks.items():
         failures = int(data.get("failures", 0))
-        note = f"the {task} has failed {'once' if failures == 1 else f'{failures} times in a row'}: {data.get('note', '')}"
+        note = (
+            f"the {task} has failed {'once' if failures == 1 else f'{failures} times in a row'}: {data.get('note', '')}"
+        )
         yield "failures", "critical", failures, note, ()
 
 
@@ -147,7 +149,13 @@ def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
     wait = "question waits" if found.questions == 1 else "questions wait"
     yield "questions", "info", found.questions, f"{found.questions:,} {wait} for a person (perdure review)", ()
     near = tuple(i for i, _, _ in found.vault_candidates)
-    yield "vault_candidates", "info", len(near), f"{len(near)} {'memory is' if len(near) == 1 else 'memories are'} nearly worth the vault", near
+    yield (
+        "vault_candidates",
+        "info",
+        len(near),
+        f"{len(near)} {'memory is' if len(near) == 1 else 'memories are'} nearly worth the vault",
+        near,
+    )
 
 
 def _of_held(since: datetime, gates: str, ids: tuple[str, ...], now: datetime) -> _Row:

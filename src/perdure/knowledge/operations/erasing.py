@@ -66,7 +66,8 @@ def _looks(possible: Sequence[str]) -> str:
     if not possible:
         return ""
     more = f" and {len(possible) - _TOLD:,} more" if len(possible) > _TOLD else ""
-    return f" The name with an ending, or a part of it, stands in {', '.join(possible[:_TOLD])}{more}: erase what is about them by its id."
+    stand = f"stands in {', '.join(possible[:_TOLD])}{more}"
+    return f" A part of the name, or it with an ending, {stand}: erase what is about them by its id."
 
 
 def orphans(ctx: Context, namespace: str, erased: Collection[str], more: Collection[str] | None) -> Iterator[str]:

@@ -138,7 +138,9 @@ def _is_never_asked(fact: Fact | None, *, by_age: bool = False) -> bool:
     """
     if fact is None:
         return False
-    return (by_age and bool(fact.get("denied"))) or bool(fact["asked_not"] or (fact["subject"] == USER and fact["predicate"] in ABOUT_ONESELF))
+    return (by_age and bool(fact.get("denied"))) or bool(
+        fact["asked_not"] or (fact["subject"] == USER and fact["predicate"] in ABOUT_ONESELF)
+    )
 
 
 def left_today(ctx: Context, namespace: str) -> int:
