@@ -173,8 +173,8 @@ def test_what_does_not_hold_is_not_asked_about_for_its_age(opening, clock):
     assert [f.question for f in memory.facts("Diego")] == [""]
     [hit] = memory.recall("Diego's partner Laia", kinds=["fact"], touch=False).hits
     assert (hit.question, hit.answers) == ("", ())
-    told(memory, ("Diego", "partner", "Laia"), words="Laia and Diego are together again.")
-    [asked] = memory.review()  # what says otherwise is asked about
+    memory.used([hit.memory.id], "wrong")
+    [asked] = memory.review()  # a doubt is asked about
     assert "Diego's partner is not Laia" in asked.question
 
 

@@ -14,7 +14,7 @@ from perdure.verbs.declaration import Parameter, Verb
 
 LISTS: Final = frozenset(("texts", "choices", "objects", "texts or object"))
 """Kinds of parameters that take several values."""
-_DAYS: Final = " A day (UTC) counts whole."
+_DAYS: Final = " A day counts whole."
 _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
     "text": {"type": "string"},
     "integer": {"type": "integer"},

@@ -66,8 +66,7 @@ def _looks(possible: Sequence[str]) -> str:
     if not possible:
         return ""
     more = f" and {len(possible) - _TOLD:,} more" if len(possible) > _TOLD else ""
-    stand = f"stands in {', '.join(possible[:_TOLD])}{more}"
-    return f" A part of the name, or it with an ending, {stand}: erase what is about them by its id."
+    return f" A part of the name stands in {', '.join(possible[:_TOLD])}{more}: erase what is about them by its id."
 
 
 def orphans(ctx: Context, namespace: str, erased: Collection[str], more: Collection[str] | None) -> Iterator[str]:
