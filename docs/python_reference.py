@@ -153,9 +153,11 @@ def section(docstring: str, name: str) -> list[str]:
 
 
 def others() -> Iterator[str]:
-    """Methods that only Python has, with their first sentence."""
+    """Methods that only Python has, with the arguments that they need and their first sentence."""
     declared = {v.method.__name__ for v in VERBS.values()}
     for name, function in inspect.getmembers(Memory, inspect.isfunction):
         if not name.startswith("_") and name not in declared:
-            yield f"- `{name}`: {first_line(function)}"
+            given = list(inspect.signature(function).parameters.values())[1:]
+            needed = [p.name for p in given if p.default is p.empty and p.kind not in {p.VAR_POSITIONAL, p.VAR_KEYWORD}]
+            yield f"- `{name}({', '.join(needed)})`: {first_line(function)}"
     yield ""

@@ -250,3 +250,14 @@ def test_a_task_that_keeps_failing_is_critical(opening, clock, tmp_path):
     told = names(memory)["failures"]
     assert (told.severity, told.value) == ("critical", 3)
     assert "backup" in told.message
+
+
+def test_one_question_waits_and_two_wait(opening):
+    memory = opening({**WORDS_ONLY, "alerts": {**QUIET, "questions": 1}})
+    for number, name in enumerate(("Ana", "Bo")):
+        for value in ("Oslo", "Rome"):
+            memory.remember(
+                f"{name} is from {value}.", facts=[{"subject": name, "predicate": "origin", "value": value}]
+            )
+        wait = ("1 question waits", "2 questions wait")[number]
+        assert names(memory)["questions"].message == f"{wait} for a person (perdure review)"

@@ -560,6 +560,41 @@ def test_a_turned_name_is_erased_and_a_part_of_a_name_is_listed_to_be_looked_at(
     assert sum(line.id in str(error.value.remedy) for line in done.possible) == 5
 
 
+def test_a_name_with_an_ending_and_in_small_letters_is_listed_to_be_looked_at(opening):
+    memory = opening(LEARNING)
+    memory.remember("Lena's ex Sven Harms lives in Kiel.")
+    possible = [
+        "Svens Nummer ist 0170 1234567",
+        "ask svens mother Gisela for the keys",
+        "SVENS BRUDER kommt um acht",
+        "Sven\u02bcs bike is blue",
+        "Svenin auto on punainen",
+        "The Svens-Party is on Friday",
+    ]
+    others = ["Seven of them came.", "The svenska class is full.", "Harmony matters.", "It does no harm."]
+    memory.remember_many([*possible, *others])
+    preview = memory.erase(subject="Sven", reason="asked")
+    assert [line.text for line in preview.lines] == ["Lena's ex Sven Harms lives in Kiel."]
+    assert {line.text for line in preview.possible} == {*possible}
+    done = memory.erase(subject="Sven", reason="asked", confirm=preview.confirm, dry_run=False)
+    assert any("(Svens)" in note and "possible" in note for note in done.unreachable)
+    rest = erased(memory, *(line.id for line in done.possible))
+    assert len(rest.memories) == len(possible)
+    assert {m.content for m in memory.list()} == {*others}
+
+
+def test_a_part_of_a_full_name_in_small_letters_is_listed_behind_the_capitalised_ones(opening):
+    memory = opening(LEARNING)
+    memory.remember("Mark Harms lives in Kiel.")
+    memory.remember_many(["mark it as done", "Herr Harms called", "the marks are good", "The market opens at 9."])
+    preview = memory.erase(subject="Mark Harms", reason="asked")
+    assert preview.possible[0].text == "Herr Harms called"
+    assert {line.text for line in preview.possible[1:]} == {"mark it as done", "the marks are good"}
+    memory.remember("Tim Vos has the key.")
+    memory.remember_many(["Time to go.", "It took some time.", "tims number is 12"])
+    assert [line.text for line in memory.erase(subject="Tim Vos", reason="asked").possible] == ["tims number is 12"]
+
+
 def test_of_many_memories_that_may_be_about_somebody_some_are_shown_and_all_are_counted(path):
     with perdure.open(path, WORDS_ONLY) as memory:
         memory.remember("Miriam Feldhaus is the contact.")

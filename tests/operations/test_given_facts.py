@@ -92,7 +92,7 @@ def test_a_fact_is_updated_with_the_note_that_says_it(memory):
     assert memory.get(old.id, include_archived=True).status == "superseded"
 
 
-NOT_PORK = "Ana: eat: not pork"
+NOT_PORK = "Ana: eats: not pork"
 
 
 @pytest.mark.behaviour("FD5")
@@ -126,7 +126,7 @@ def test_facts_of_another_time_know_what_was_eaten_and_what_was_not(memory, cloc
     assert listed(as_of=early) == listed(known_at=early) == [("pork", False)]
     assert listed(as_of=datetime(2025, 12, 1, tzinfo=UTC)) == []
     assert [h.memory.content for h in memory.recall("Does Ana eat pork?", as_of=early, kinds=["fact"]).hits] == [
-        "Ana: eat: pork"
+        "Ana: eats: pork"
     ]
     memory.remember("Ana eats pork again.", facts=[PORK])
     assert believed(memory, "Ana") == {("Ana", "eat", "pork")}

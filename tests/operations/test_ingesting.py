@@ -73,7 +73,6 @@ def test_a_sources_own_id_tells_messages_apart(memory):
 
 
 BAD = {
-    "empty": {"content": "  "},
     "no content": {"role": "user"},
     "naive time": {"content": "x", "at": "2025-01-01T00:00:00"},
     "no time": {"content": "x", "at": "yesterday"},
@@ -97,6 +96,23 @@ def test_a_refused_message_stores_nothing_and_says_which(memory, path, bad):
     with pytest.raises(InvalidInput, match=r"[Mm]essage 7"):
         memory.ingest([*TALK, BAD[bad]])
     assert tables(path) == before
+
+
+def test_messages_without_any_text_are_passed_over_and_counted(memory):
+    talk = [
+        {"role": "user", "content": "Run the tests of the importer, please."},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+        {"role": "assistant", "tool_calls": [{"id": "2"}]},
+        {"role": "assistant", "content": ""},
+        Message("  \u200b", role="assistant"),
+        {"role": "assistant", "content": "All 41 of them pass."},
+    ]
+    done = memory.ingest(talk)
+    assert (done.added, done.skipped, done.empty, done.echoes) == (2, 0, 4, 0)
+    assert {m.content for m in memory.list()} == {talk[0]["content"], talk[-1]["content"]}
+    again = memory.ingest(talk)
+    assert (again.added, again.skipped, again.empty) == (0, 2, 4)
+    assert memory.ingest(talk[1:5]).added == 0
 
 
 @pytest.mark.parametrize("messages", [None, 5, "text", b"text", {"content": "x"}])

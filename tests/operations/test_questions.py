@@ -155,7 +155,6 @@ def told(memory, *facts, words="noted"):
         (("Maya", "answers as", "bullet points"), "Maya answers as bullet points"),
         (("user", "lives_in", "Leeds"), "your home is Leeds"),
         (("Jens", "day", "Friday"), "Jens' day is Friday"),
-        (({"subject": "user", "predicate": "eats", "value": "pork", "denied": True}), "you do not eat pork"),
     ],
 )
 def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact, clause):
@@ -164,6 +163,19 @@ def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact,
     clock.passes(days=100)
     (asked,) = memory.review()
     assert asked.question == f"I noted on 1 January 2026 that {clause}. Is that still so?"
+
+
+def test_what_does_not_hold_is_not_asked_about_for_its_age(opening, clock):
+    memory = opening({**WORDS_ONLY, "fading": {"health": 1.0}})
+    told(memory, {"subject": "Diego", "predicate": "partner", "value": "Laia", "denied": True})
+    clock.passes(days=200)
+    assert memory.review() == []
+    assert [f.question for f in memory.facts("Diego")] == [""]
+    [hit] = memory.recall("Diego's partner Laia", kinds=["fact"], touch=False).hits
+    assert (hit.question, hit.answers) == ("", ())
+    memory.used([hit.memory.id], "wrong")
+    [asked] = memory.review()  # a doubt is asked about
+    assert "Diego's partner is not Laia" in asked.question
 
 
 WHO = {

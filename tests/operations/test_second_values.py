@@ -126,7 +126,9 @@ def test_the_reply_names_what_is_no_longer_believed_and_the_call_that_keeps_both
     done = displaced(memory, clock)
     (tea,) = [f for f in memory.facts(past=True) if f.value == "tea"]
     (walk,) = memory.facts("Ana")
-    assert [(f.id, f.content, f.by) for f in done.facts.replaced] == [(tea.id, "Ana: ritual: tea", walk.id)]
+    [replaced] = done.facts.replaced
+    assert (replaced.id, replaced.content, replaced.by) == (tea.id, "Ana: ritual: tea", walk.id)
+    assert replaced.by_order
     told = reply(done)
     assert f'No longer believed: "Ana: ritual: tea" {tea.id[-8:]}.' in told
     assert f'If both hold: review(id="{tea.id[-8:]}", verdict="both")' in told
@@ -312,3 +314,14 @@ def test_a_value_that_is_replaced_by_name_goes_though_the_clock_of_who_says_so_i
     assert memory.review() == []
     memory.undo(done.operation)
     assert believed(memory) == {"tea"}
+
+
+def test_the_reply_names_the_fact_that_took_the_place_of_another(memory, clock):
+    home = {"subject": "Ana", "predicate": "home", "value": "Oslo"}
+    note = memory.remember("Ana lives in Oslo and drinks tea.", facts=[home, {**home, "predicate": "drink"}])
+    clock.passes(days=1)
+    done = memory.update(note.id, "Ana lives in Bergen.", facts=[{**home, "value": "Bergen", "replaces": "Oslo"}])
+    now = {f.predicate: f.id for f in memory.facts("Ana")}
+    by = {f.content: (f.by, f.by_order) for f in done.facts.replaced}
+    assert by == {"Ana: home: Oslo": (now["home"], False), "Ana: drink: Oslo": ("", False)}
+    assert "If both hold" not in reply(done)

@@ -54,3 +54,28 @@ def test_what_a_person_said_is_the_same_has_one_name(memory):
     memory.remember("B.", facts=[fact("rto", "FreeRTOS")])
     assert [f.shown_predicate for f in memory.facts()] == ["RTOS"]
     assert memory.facts()[0].confirmations == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("rows left", "importer: rows left: 413"),
+        ("ports", "importer: ports: 413"),
+        ("likes", "importer: likes: 413"),
+        ("eats", "importer: eats: 413"),
+        ("allergies", "importer: allergy: 413"),
+    ],
+)
+def test_words_keep_their_s(memory, words, shown):
+    memory.remember("It is so.", facts=[{"subject": "importer", "predicate": words, "value": "413"}])
+    [line] = memory.facts("importer")
+    assert memory.get(line.id).content == shown
+
+
+def test_a_verb_that_is_shown_as_it_is_said_is_asked_about_in_a_sentence(memory):
+    memory.remember("Tim likes gin.", facts=[{"subject": "Tim", "predicate": "likes", "value": "gin"}])
+    denied = {"subject": "Tim", "predicate": "likes", "value": "gin", "denied": True}
+    memory.remember("Tim doesn't like gin after all.", facts=[denied], replaces=[])
+    assert {f.shown_predicate for f in memory.facts("Tim", past=True)} == {"likes"}
+    memory.remember("I like tea.", facts=[{"subject": "user", "predicate": "likes", "value": "tea"}])
+    assert [memory.get(f.id).content for f in memory.facts("user")] == ["user: likes: tea"]

@@ -47,6 +47,17 @@ def test_the_newest_recall_that_returned_it_is_meant_where_none_is_named(memory,
     assert (document.name, document.data["query"]) == (newest.id, "deploy tuesday")
 
 
+def test_a_recall_that_the_log_does_not_have_is_told(memory, kept):
+    found = memory.used([kept.id], recall_id="nope")
+    assert found.counted == (kept.id,)
+    assert found.note.startswith(f"the recall log has no recall nope that returned {kept.id};")
+    other = memory.remember("lunch is at noon")
+    answer = memory.recall("when is the deploy", limit=1)
+    assert memory.used([other.id], recall_id=answer.id).note
+    assert memory.used([kept.id], recall_id=answer.id).note == ""
+    assert memory.used([kept.id]).note == ""
+
+
 @pytest.mark.behaviour("SG42")
 def test_the_same_memory_and_recall_count_once(memory, kept, path):
     memory.recall("deploy tuesday")

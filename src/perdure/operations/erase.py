@@ -46,6 +46,10 @@ _UNREAD: Final = (
     "Memories that name them in tags, metadata, sources or addresses (ana@host, @ana) alone were not chosen, nor what "
     "is stored under a role alone; where such a name stands is listed among the places."
 )
+_CHANGED: Final = (
+    "Names with an ending (Svens) and parts of names: memories with them are listed as possible, and stay until they "
+    "are erased by id; past questions, tags and other places were not searched for such words."
+)
 _PLAIN_NAMES: Final = "A name that is also a word of the language was replaced and searched for with a capital only."
 _LISTED: Final = 20  # memories that a dry run shows
 _POSSIBLE: Final = 50  # memories that stay and may be about the subject, which are shown
@@ -110,7 +114,7 @@ def erase(
         kept = [] if ctx.backups is None else ctx.backups.search(plan.namespace, texts)
         held = _rewrite_summary(ctx, plan.namespace)
     places = (*(place for _, place in purged.places), *kept, *named)
-    notes = [*held, *failed, *unread, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
+    notes = [*held, *failed, *unread, *_unsearched(names), *([_UNREAD, _CHANGED] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=rewritten, operations=(plan.id,))
     return _with_remarks(result, purged, notes)

@@ -34,6 +34,9 @@ PART_SIZE: Final = 4_000_000  # characters
 """Messages that are in memory at once; longer conversations are walked through twice, to check and to store them."""
 
 
+_CALLS: Final = ("tool_calls", "function_call")  # what a turn of an assistant without a text has instead
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """Some messages as drafts."""
@@ -41,8 +44,9 @@ class _Part:
     drafts: list[Draft]  # in their order, each key once
     replies: frozenset[str | None]  # keys of those that an assistant said
     echoes: frozenset[str | None]  # keys of those replies that only repeat the person's message before them
-    read: int  # messages
+    read: int  # messages with a text
     injected: int  # messages that held nothing but memories that were put before the agent
+    empty: int  # messages without a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +147,7 @@ def _store_parts(
             (*sums.operations, *one.operations),
             sums.used + one.used,
             sums.echoes + one.echoes,
+            sums.empty + one.empty,
         )
     return sums
 
@@ -162,7 +167,8 @@ def _store(ctx: Context, part: _Part, place: _Place) -> Ingested:
     stored = remember(ctx, new, place.namespace, operation="ingest", embed=place.embed, progress=place.progress)
     sessions = tuple(dict.fromkeys(d.session for d in part.drafts if d.session is not None))
     echoes = len(fresh) - len(new) + part.injected
-    return Ingested(len(new), part.read - len(new) - echoes, sessions, (*marks, *operations_of(stored)), used, echoes)
+    done, known = (*marks, *operations_of(stored)), part.read - len(new) - echoes
+    return Ingested(len(new), known, sessions, done, used, echoes, part.empty)
 
 
 def _message(item: Message | Mapping[str, Any], position: int) -> Message:
@@ -174,6 +180,8 @@ def _message(item: Message | Mapping[str, Any], position: int) -> Message:
             remedy="Pass dicts with content, role and at.",
         )
     content = item.get("content", item.get("text"))
+    if content is None and ("content" in item or any(item.get(name) for name in _CALLS)):
+        content = ""  # passed over later
     if content is None:
         raise InvalidInput(f"Message {position} has no content.", remedy="Add a key 'content' with the text.")
     role = item.get("role") or "user"
@@ -209,13 +217,16 @@ class _Drafting:
 
     def take(self, messages: Sequence[Numbered], later: Mapping[str | None, int]) -> _Part:
         """Return the next messages as drafts."""
-        drafts: list[Draft] = []
+        drafts, empty = list[Draft](), 0
         replies: set[str | None] = set()
         echoes: set[str | None] = set()
         skips = self._ctx.policy.use.skip_echoes
         for self.position, message in messages:
             content: Any = message.content  # what a caller gave is checked below
-            if skips and isinstance(content, str) and content.strip():
+            if isinstance(content, str) and values.is_blank(content):
+                empty += 1
+                continue
+            if skips and isinstance(content, str):
                 content = remove_blocks(content)
                 if not content:
                     continue
@@ -233,7 +244,8 @@ class _Drafting:
             self._last[draft.session] = draft
             drafts.append(draft)
         marked_hot = _last_ones(unique_in_batch(drafts), self._ctx.policy.tiers.hot_messages, later)
-        return _Part(marked_hot, frozenset(replies), frozenset(echoes), len(messages), len(messages) - len(drafts))
+        read = len(messages) - empty
+        return _Part(marked_hot, frozenset(replies), frozenset(echoes), read, read - len(drafts), empty)
 
     def _draft(self, message: Message, content: Any) -> Draft:
         return intake.check_draft(

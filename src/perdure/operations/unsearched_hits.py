@@ -11,6 +11,7 @@ from perdure.operations.superseding import Links, likely_superseded
 from perdure.records.memory import LIKELY_SUPERSEDES, MAY_SUPERSEDE, Kind, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.corrected_hits import superseding_first
+from perdure.rules.lifecycle.confirmation import FEW
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.presentation import keeps_order
 
@@ -35,10 +36,11 @@ def with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Filt
 def with_rivals(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:
     """Return hits, and behind one that is in open conflict the fact that denies it, where none that says so is there.
 
-    Who asks where Lena lives and is told one of two places would take it for certain.
+    Who asks where Lena lives and is told one of two places would take it for certain. Of very many the newest few of
+    each hit are enough for that.
     """
     shown = {h.memory.id for h in hits}
-    missing = {i: h for h in reversed(hits) for i in h.contested_with if i not in shown}
+    missing = {i: h for h in reversed(hits) for i in sorted(h.contested_with)[-FEW:] if i not in shown}
     behind: dict[str, list[Hit]] = {}
     for hit in _unsearched(ctx, namespace, missing, filters):
         denied = tuple(h.memory.id for h in hits if hit.memory.id in h.contested_with)
@@ -116,5 +118,5 @@ def _with_possible_successors(
 def _superseded_among(
     ctx: Context, namespace: str, hits: Sequence[Hit], known: Mapping[str, Links], by: str = LIKELY_SUPERSEDES
 ) -> frozenset[tuple[str, str]]:
-    ids = [h.memory.id for h in hits if h.memory.kind in (Kind.EPISODE, Kind.NOTE, Kind.FACT)]
-    return likely_superseded(ctx, namespace, ids, known, by)
+    kinds = (Kind.EPISODE, Kind.NOTE, Kind.FACT) if by == LIKELY_SUPERSEDES else (Kind.EPISODE, Kind.NOTE)
+    return likely_superseded(ctx, namespace, [h.memory.id for h in hits if h.memory.kind in kinds], known, by)

@@ -75,9 +75,9 @@ class ReplacedFact(JsonRecord):
 
     id: str  # its id
     content: str  # what it says
-    # the fact that took its place only because it is newer or surer, where that is why: ``both`` of this one believes
-    # both; else empty
-    by: str = ""
+    by: str = ""  # the fact that took its place; empty where none did
+    # whether that one took its place only because it is newer or surer: ``both`` of this one believes both
+    by_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)

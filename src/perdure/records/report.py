@@ -200,6 +200,7 @@ class Ingested(Written):
     operations: tuple[str, ...] = field(default=())  # ids of the operations, for ``undo``
     used: int = 0  # hits of recalls that replies were found to have used, and that were marked helpful now
     echoes: int = 0  # replies that only repeat what was recalled, and were not stored
+    empty: int = 0  # messages without any text, such as an assistant's calls of tools, which were passed over
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,8 @@ class ErasureResult(Written):
     # people and things that go, by id; once they are erased, what the journal has instead of their ids
     entities: tuple[str, ...] = ()
     lines: tuple[ErasureLine, ...] = ()  # in a dry run the first 20 of the memories that would go
-    # the first 50 of the memories that stay and may be about the subject: they have a part of the name, or it in an
-    # address
+    # the first 50 of the memories that stay and may be about the subject: they have a part of the name, it in an
+    # address, or it with an ending (Svens)
     possible: tuple[ErasureLine, ...] = ()
     possible_count: int = 0  # how many such memories there are
     backups: tuple[str, ...] = ()  # backups that were rewritten without them

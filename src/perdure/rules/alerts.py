@@ -117,7 +117,9 @@ def _of_maintenance(
         yield "damage", "critical", damaged, note, ()
     for task, data in tasks.items():
         failures = int(data.get("failures", 0))
-        note = f"the {task} has failed {failures} times in a row: {data.get('note', '')}"
+        note = (
+            f"the {task} has failed {'once' if failures == 1 else f'{failures} times in a row'}: {data.get('note', '')}"
+        )
         yield "failures", "critical", failures, note, ()
 
 
@@ -131,7 +133,8 @@ def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
     note = f"{len(risky)} valuable {memories} would be archived within 30 days; pin or use {them} to keep {them}"
     yield "at_risk", "warning", len(risky), note, risky
     share = found.fading / max(1, found.memories)
-    note = f"{found.fading:,} of {found.memories:,} memories would be archived within 30 days"
+    memories = "memory" if found.memories == 1 else "memories"
+    note = f"{found.fading:,} of {found.memories:,} {memories} would be archived within 30 days"
     yield "fading_share", "warning", share, note, tuple(i for i, _, _ in found.about_to_fade)
     if found.held_first:
         gates = ", ".join(f"{gate} {count:,}" for gate, count in found.held.items())
@@ -143,9 +146,16 @@ def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
         form, mean = min(found.value_by_form.items(), key=itemgetter(1))
         note = f"memories shown in the form {form} have a mean value of {mean:.2f}"
         yield "lacking_value", "warning", 1 - mean, note, ()
-    yield "questions", "info", found.questions, f"{found.questions:,} questions wait for a person (perdure review)", ()
+    wait = "question waits" if found.questions == 1 else "questions wait"
+    yield "questions", "info", found.questions, f"{found.questions:,} {wait} for a person (perdure review)", ()
     near = tuple(i for i, _, _ in found.vault_candidates)
-    yield "vault_candidates", "info", len(near), f"{len(near)} memories are nearly worth the vault", near
+    yield (
+        "vault_candidates",
+        "info",
+        len(near),
+        f"{len(near)} {'memory is' if len(near) == 1 else 'memories are'} nearly worth the vault",
+        near,
+    )
 
 
 def _of_held(since: datetime, gates: str, ids: tuple[str, ...], now: datetime) -> _Row:

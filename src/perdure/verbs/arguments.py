@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.rules.validation.values import TIME_REMEDY, parsed_time
+from perdure.rules.validation.values import TIME_REMEDY, parsed_time, whole_day
 from perdure.verbs.checks import refuse_foreign
 from perdure.verbs.declaration import Parameter, Verb
 
 LISTS: Final = frozenset(("texts", "choices", "objects", "texts or object"))
 """Kinds of parameters that take several values."""
+_DAYS: Final = " A day counts whole."
 _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
     "text": {"type": "string"},
     "integer": {"type": "integer"},
@@ -33,7 +34,9 @@ def parameter_schema(parameter: Parameter, choices: Sequence[str] = ()) -> dict[
     """Return the JSON Schema of a parameter; ``choices`` are those that it has here, if not all."""
     param = parameter.param
     note = f" If omitted: the policy's {param.key}." if param.key else ""
-    schema = {**_TYPES[parameter.kind], "description": param.help + note}
+    schema = {**_TYPES[parameter.kind], "description": param.help + note + (_DAYS if param.day else "")}
+    if param.day:
+        del schema["format"]
     if parameter.kind == "choice":
         schema["enum"] = list(choices or parameter.choices)
     elif parameter.kind == "choices":
@@ -96,7 +99,8 @@ def refuse_unknown(given: Iterable[str], known: Collection[str], where: str) -> 
 def _value(parameter: Parameter, value: Any, *, strict: bool) -> Any:
     """Return a JSON value as a verb takes it; models write lists and numbers as text now and then."""
     if isinstance(value, str) and parameter.kind == "instant":
-        return _instant(value, parameter.name)
+        edge = parameter.param.day
+        return (edge and whole_day(value, edge, UTC)) or _instant(value, parameter.name)
     if isinstance(value, str) and parameter.kind not in ("text", "choice") and not strict:
         try:
             value = json.loads(value)

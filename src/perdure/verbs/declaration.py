@@ -82,6 +82,8 @@ class Param:
     key: str = (
         ""  # the policy's key whose value it has where none is given; the signature's default is that key's default
     )
+    # of an instant that JSON and the command line may give as a day: which of its instants is meant; None: no day
+    day: Literal["first", "last", "after"] | None = None
     redacted: bool = False  # it is stored as given: secrets in it are replaced, unless the policy keeps them
     tool: bool = True  # whether the MCP tool has it
     local: bool = False  # it names a file of the machine that runs Perdure: no tool and no route has it

@@ -138,6 +138,7 @@ class StoringVerbs:
         """Store a conversation: messages with content, role, at. Ingesting it again adds nothing.
 
         Replies that quote or paraphrase a recent hit mark it as used; those that only repeat hits are not stored.
+        Messages without any text, such as an assistant's calls of tools, are passed over; ``empty`` counts them.
 
         Raises:
             InvalidInput: A message is refused; nothing was stored.

@@ -236,6 +236,8 @@ def option_of(parameter: Parameter) -> inspect.Parameter:
     more: dict[str, Any] = {"help": option_help(parameter), "metavar": metavar_of(parameter)}
     if parameter.kind in _PARSERS:
         more["parser"] = _PARSERS[parameter.kind]
+        if parameter.param.day:
+            more["parser"] = partial(moment, day=parameter.param.day)
     if parameter.is_positional:
         argument: Any = typer.Argument(**more)
     elif is_inverted(parameter):

@@ -13,6 +13,7 @@ import typer
 from perdure.interfaces.files.named_file import open_named
 from perdure.interfaces.files.source_lines import SetZone
 from perdure.records.errors import InvalidInput
+from perdure.rules.validation.values import DayEdge, whole_day
 from perdure.user_folders import expanded
 from perdure.verbs.checks import refuse_foreign
 from perdure.verbs.declaration import VERBS
@@ -22,8 +23,10 @@ _LONGEST_PATH: Final = 300
 _PANEL: Final = "Common options"
 
 
-def moment(text: str) -> datetime:
+def moment(text: str, day: DayEdge = "first") -> datetime:
     """Return an ISO 8601 date or time as an aware datetime; without a zone it is local time."""
+    if (edge := whole_day(text, day, None)) is not None:
+        return edge
     try:
         instant = datetime.fromisoformat(text.strip())
         return instant if instant.tzinfo is not None else instant.astimezone()

@@ -23,6 +23,7 @@ from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Sum
 from perdure.records.outcome import ClaimResult, FactReasons
 
 _BRIEF: Final = 40
+_FEW: Final = 3  # of what conflicts with a fact, or replaced it, so many are told
 _BELIEVED_STATES: Final = ("active", "aging")
 _ATTENTION: Final = ("disagrees", "ambiguous", "unreachable", "silent", "agrees")
 
@@ -186,7 +187,9 @@ def _links(f: FactLine, values: Mapping[str, str]) -> Iterator[Text]:
     replaced = tuple(i for i in f.supersedes if i in values)
     for words, ids in (("conflicts with ", f.contested), ("replaced by ", f.superseded_by), ("replaces ", replaced)):
         if ids:
-            yield (words, join_texts(Foreign(values[i], _BRIEF) if i in values else Identifier(i) for i in ids))
+            told = join_texts(Foreign(values[i], _BRIEF) if i in values else Identifier(i) for i in ids[-_FEW:])
+            more = len(ids[:-_FEW])
+            yield (words, told, f" and {more:,} more" if more else "")
 
 
 def _day(moment: str) -> str:

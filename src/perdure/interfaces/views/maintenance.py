@@ -287,7 +287,8 @@ def view_ingested(ingested: Ingested, request: Request) -> Iterator[Block]:
     """Show what an ingest brought in, and where its facts are shown if the policy has them learned."""
     files = f" from {pluralize(request.notes['files'], 'file')}" if "files" in request.notes else ""
     echoes = f", {ingested.echoes:,} only repeated recalled memories" if ingested.echoes else ""
-    skipped = f"; {ingested.skipped:,} already stored{echoes}."
+    empty = f", {ingested.empty:,} had no text" if ingested.empty else ""
+    skipped = f"; {ingested.skipped:,} already stored{echoes}{empty}."
     yield Line((f"Stored {pluralize(ingested.added, 'memory')}{files} in ", Foreign(request.namespace), skipped))
     if ingested.used:
         yield Line(f"{pluralize(ingested.used, 'recalled memory')} marked as helpful.")

@@ -199,7 +199,7 @@ def _taken_name(taken: TakenName) -> tuple[Line, float]:
 
 def _replaced(result: ClaimResult, room: float) -> tuple[list[Line], float]:
     """Return what shows which facts, and notes, are no longer believed and how both are kept, and its tokens."""
-    displaced = next((fact.id for fact in result.replaced if fact.by), "")
+    displaced = next((fact.id for fact in result.replaced if fact.by_order), "")
     spent = _COMMAND_TOKENS if displaced else 0.0
     notes = _named("Superseded: ", result.superseded, (room - spent) / 2) if result.superseded else None
     spent += notes[1] if notes else 0.0
@@ -287,7 +287,8 @@ def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
     for hit in answer.hits:
         yield from _hit(hit, places)
     if any(hit.question for hit in answer.hits):
-        yield from _how_to_answer(_answers_to_all([hit.answers for hit in answer.hits if hit.question]))
+        asked = [hit.answers for hit in answer.hits if hit.question]
+        yield from _how_to_answer([verdict for verdict in asked[0] if all(verdict in others for others in asked)])
     if answer.hits and answer.id:
         yield Line(("Report how they were used: ", command("used", ids=..., recall_id=answer.id)), tone="faint")
     if answer.note:
@@ -356,8 +357,9 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
     for name, others in (("newer", hit.newer), ("older", hit.older)):
         for other in others:
             yield (f"{name}, compare: " if other in hit.differs else f"{name}: ", reference(other))
-    for other in hit.contested_with:
-        yield ("conflicts with ", reference(other), ": ask which is right")
+    rivals, more = sorted(hit.contested_with)[-_FEW_IDS:], len(hit.contested_with[_FEW_IDS:])
+    yield from (("conflicts with ", reference(other), ": ask which is right") for other in rivals)
+    yield from [f"and with {more:,} more"] if more else ()
 
 
 def view_absence(absent: Absence, _: Request) -> Iterator[Block]:
@@ -384,10 +386,6 @@ def view_review(review: Review, request: Request) -> Iterator[Block]:
         yield from _how_to_answer(review.questions[0].answers if alike else ())
     elif review.answered is None:
         yield Line(("No open questions in ", Foreign(request.namespace), "."))
-
-
-def _answers_to_all(answers: Sequence[Sequence[str]]) -> list[str]:
-    return [verdict for verdict in answers[0] if all(verdict in others for others in answers)]
 
 
 def _how_to_answer(answers: Sequence[str]) -> Iterator[Line]:

@@ -10,7 +10,9 @@ from perdure.knowledge.extraction.entity_names import name_words, word_form
 from perdure.knowledge.extraction.mentions import PLAIN, names_by_capital
 
 SHORTEST: Final = 3  # letters of a part by which somebody may be meant
-_INSIDE: Final = 4  # letters of a part that is looked for inside of a longer word of an address
+_INSIDE: Final = 4  # letters of a part that is looked for inside of a longer word of an address, or with an ending
+_ENDING: Final = 2  # letters that languages put behind a name: Svens, Svena, Svenin
+_APOSTROPHES: Final = "'\u2018\u2019\u02bb\u02bc"
 _ADDRESS: Final = re.compile(r"(?<![\w.+-])[\w.+-]*@[\w-]+")  # an address up to its host, or @name
 _CUT: Final = re.compile(r"[\W\d_]+")
 
@@ -62,6 +64,30 @@ def may_name(text: str, parts: Collection[str]) -> bool:
     return (bool(plain) and names_by_capital(text, plain)) or any(
         _in_address(address[0].casefold(), near) for address in _ADDRESS.finditer(text)
     )
+
+
+def may_name_changed(text: str, parts: Collection[str]) -> bool:
+    """Return whether a text has a part of a name as no name is written: in small letters, or with an ending.
+
+    An ending is "s" ("svens mother", "Svens Nummer"), or up to two letters behind four or more of a capitalised word
+    ("Svenin"). Words of the language are left out: "wills" says nothing of Will.
+    """
+    lower = text.casefold()
+    near = {part for part in parts if part in lower} - PLAIN
+    for start, end in name_words(text) if near else ():
+        for word in re.split(r"[-_]", text[start:end]):
+            form, is_capitalised = word_form(word), word[:1].isupper()
+            if any(form.startswith(p) and _is_ending(form[len(p) :], p, free=is_capitalised) for p in near):
+                return True
+    return False
+
+
+def _is_ending(ending: str, part: str, *, free: bool) -> bool:
+    """Whether letters behind a part of a name are its ending; ``free`` for any two behind a longer part."""
+    letters = ending.lstrip(_APOSTROPHES)
+    if letters in ("", "s"):
+        return True
+    return free and len(part) >= _INSIDE and len(letters) <= _ENDING and letters.isalpha()
 
 
 def _in_address(address: str, parts: Collection[str]) -> bool:

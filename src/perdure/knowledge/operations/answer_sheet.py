@@ -42,6 +42,7 @@ from perdure.records.memory import Kind, MemoryItem, Record, Scope, Shelf, Statu
 from perdure.records.recall import Filters, Hit
 from perdure.rules.language.words import query_words
 from perdure.rules.last_said import said_at
+from perdure.rules.lifecycle.confirmation import FEW
 
 HITS: Final = 12
 BUDGET: Final = 1000
@@ -94,6 +95,7 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
     entries |= {i: replace(entries[i], later=_quotes(some)) for i, some in found.doubts.items()}
     rivals = _groups(found.facts)
     against = {i for group in rivals for i in group}
+    told = [_newest(group, entries) for group in rivals]
     doubted = [f.id for f in found.facts if f.id in found.doubts and f.id not in against]
     plain = [f for f in found.facts if f.id not in against and f.id not in found.doubts]
     quoted = [quote for entry in entries.values() for quote in (*entry.sources, *entry.later)]
@@ -104,7 +106,8 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
         known=tuple(entries[f.id] for f in plain if not f.unconfirmed_since),
         aging=tuple(entries[f.id] for f in plain if f.unconfirmed_since),
         doubted=tuple(entries[i] for i in doubted),
-        contested=tuple(tuple(entries[i] for i in group) for group in rivals),
+        contested=tuple(tuple(entries[i] for i in group) for group in told),
+        contested_more=tuple(len(group) - len(some) for group, some in zip(rivals, told, strict=True)),
         outdated=tuple(entries[f.id] for f in found.past),
         memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.question)),
         unknown=_unknown(ctx, found, search.names),
@@ -117,7 +120,7 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
 def _opening(sheet: AnswerSheet, found: _Found) -> str:
     """Return the section that answers: that of the best fact."""
     best = found.facts[0].id if found.facts else ""
-    if any(s.id == best for sides in sheet.contested for s in sides):
+    if best in {i for group in _groups(found.facts) for i in group}:
         return "contested"
     return next((name for name in ("doubted", "aging") if any(s.id == best for s in getattr(sheet, name))), "known")
 
@@ -259,6 +262,13 @@ def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
         groups = [g for g in groups if g not in joined]
         groups.append(list(dict.fromkeys([i for g in joined for i in g] + sides)))
     return groups
+
+
+def _newest(group: Sequence[str], entries: Mapping[str, SheetEntry]) -> list[str]:
+    """Return the sides of a conflict in their order; of very many the newest, the newest last."""
+    if len(group) <= FEW:
+        return list(group)
+    return sorted(group, key=lambda i: (entries[i].since, i))[-FEW:]
 
 
 def _operations_of(ctx: Context, namespace: str, identity: str) -> set[str]:

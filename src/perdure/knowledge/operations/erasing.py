@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Names, Unknown, normal_name
 from perdure.knowledge.extraction.mentions import PLAIN, mentions, names_by_capital
-from perdure.knowledge.extraction.name_parts import find_reversed, may_name, parts_of
+from perdure.knowledge.extraction.name_parts import find_reversed, may_name, may_name_changed, parts_of
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.entities import find_entity
 from perdure.knowledge.operations.name_index import NameIndex
@@ -39,15 +39,18 @@ def subject_of(ctx: Context, namespace: str, name: str) -> Subject:
     family = () if unknown else _family(names, find_entity(ctx, names, name, namespace))
     forms = {form for i in family for form in names.entity(i).aliases} or {form} - {""}
     found = _memories_named(ctx, namespace, family)
-    turned, possible, parts = set[str](), list[str](), parts_of(forms)
+    turned, possible, changed, parts = set[str](), list[str](), list[str](), parts_of(forms)
     for record in all_records(ctx, namespace, Filters(include_archived=True)) if forms else ():
         text = record.content.text
         written_turned = set(find_reversed(text, forms))
         turned |= written_turned
         if written_turned or _names_one_of(text, forms) or _said_by(record, forms):
             found.add(record.id)
-        elif may_name(f"{text}\n{record.content.speaker or ''}", parts):
+        elif may_name(said := f"{text}\n{record.content.speaker or ''}", parts):
             possible.append(record.id)
+        elif may_name_changed(said, parts):
+            changed.append(record.id)
+    possible += changed  # the likely ones first
     if not found and not family:
         raise NotFound(
             f"No memory in {namespace} names {name[:60]!r}, and nobody of that name has spoken.",

@@ -251,7 +251,7 @@ def _mark_fact(
 ) -> Hit:
     """Return a fact that was found with what is known of it; a person is asked about its whole text."""
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
-    is_asked = memory.aging and not (fact is not None and fact.asked_not)
+    is_asked = memory.aging and not (fact is not None and (fact.asked_not or fact.denied))
     question = hit.question
     if is_asked:
         trust = stored_trust(memory.metadata) if word is None else word

@@ -19,7 +19,7 @@ from perdure.operations.new_memories import insert, prepare, store_new
 from perdure.operations.ports import Context
 from perdure.records.errors import REPAIR, StoreDamaged
 from perdure.records.instant import Instant
-from perdure.records.memory import Document, Draft, Record, Shelf, Sort, State, Status
+from perdure.records.memory import SUPERSEDES, Document, Draft, Record, Shelf, Sort, State, Status
 from perdure.records.plan import Change, Plan
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
@@ -278,6 +278,11 @@ class FactSession:
         """Link two memories, or end that, once everything else is written; the same link twice is one."""
         row = change.after or change.before or {}
         self._links.setdefault((change.id, row["other"], row["kind"]), change)
+
+    def successor(self, identity: str) -> str:
+        """Return the fact that this operation links as what took the place of another; empty where there is none."""
+        pairs = (key for key in self._links if key[1:] == (identity, SUPERSEDES))
+        return next((newer for newer, _, _ in pairs if newer in self.facts), "")
 
     def insert(
         self, drafts: Sequence[Draft], *, ids: Sequence[str] | None = None, removed: Collection[str] = ()

@@ -189,7 +189,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         believed_from=_when(state.recorded_ms),
         believed_to=_when(believed_until(fact, state)),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
-        question=confirmation_question(memory, validated_at(state), word) if aging else "",
+        question=confirmation_question(memory, validated_at(state), word) if aging and not fact.denied else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
         denied=fact.denied,
         called=fact.called,

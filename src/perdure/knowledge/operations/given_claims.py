@@ -82,12 +82,12 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
 
 def result_of(writer: ClaimWriter) -> ClaimResult:
     """Return what became of the facts."""
-    tally, learnt = writer.tally, writer.tally.learnt(0, ())
+    tally, learnt, work = writer.tally, writer.tally.learnt(0, ()), writer.work
     replaced = tuple(
-        ReplacedFact(i, writer.work.record(i).content.text, tally.displaced.get(i, "")) for i in learnt.retired
+        ReplacedFact(i, work.record(i).content.text, work.successor(i), i in tally.displaced) for i in learnt.retired
     )
     unknown = tuple(dict.fromkeys(tally.unknown))
-    notes = tuple(related_memory(writer.work.record(i)) for i in tally.superseded)
+    notes = tuple(related_memory(work.record(i)) for i in tally.superseded)
     taken = tuple(TakenName(name, known) for name, known in tally.taken.items())
     became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
     return ClaimResult(*became, replaced, tuple(tally.planned), unknown, notes, taken)
@@ -219,14 +219,14 @@ class _Taker:
         self.work.take_in_keys((k, c.value.norm if c.many else None) for k, c in keys)
         self.work.take_in_keys((k, c.old.norm) for k, c in keys if c.old is not None)
         self.work.weigh(self.work.facts, self.handed.at)
-        self.work.read_questions(self.work.facts)
-        drafts = [draft for each in claims if (draft := self._expected_draft(each)) is not None]
+        expected = [self._resolve(each, *self._known_facts(each)) for each in claims]
+        # What a person is asked about is no more than linked: its own conflicts, of which there may be many, stay.
+        self.work.read_questions(k.fact.id for _, d in expected if d.action is not Action.ASK for k in d.about)
+        drafts = [draft for each, made in zip(claims, expected, strict=True) if (draft := self._draft(each, *made))]
         self.work.prepare_ahead(list({draft.text: draft for draft in drafts}.values()))
 
-    def _expected_draft(self, each: MeantClaim) -> Draft | None:
+    def _draft(self, each: MeantClaim, claim: Claim, decision: Decision) -> Draft | None:
         """Return the fact that a claim makes, as far as what is stored says: claims before it may change that."""
-        known, replaced = self._known_facts(each)
-        claim, decision = self._resolve(each, known, replaced)
         past = claim.valid_to is not None and claim.valid_to <= self.handed.at
         if not past and decision.action in (Action.NOTHING, Action.REINFORCE):
             return None

@@ -240,7 +240,9 @@ class AnswerSheet(JsonRecord):
     known: tuple[SheetEntry, ...] = ()  # facts that are believed and that nothing speaks against, best first
     aging: tuple[SheetEntry, ...] = ()  # facts that nobody has confirmed for long and that nothing newer speaks against
     doubted: tuple[SheetEntry, ...] = ()  # facts that are believed and that a later statement likely makes untrue
-    contested: tuple[tuple[SheetEntry, ...], ...] = ()  # facts that cannot all hold, each group with all of its sides
+    # facts that cannot all hold: of each group the newest three sides, the newest last
+    contested: tuple[tuple[SheetEntry, ...], ...] = ()
+    contested_more: tuple[int, ...] = ()  # of each of these groups how many older sides are left out
     outdated: tuple[SheetEntry, ...] = ()  # facts that are not believed any longer
     # other memories about the question, best first: what was said then, which may be out of date by now
     memories: tuple[SheetEntry, ...] = ()

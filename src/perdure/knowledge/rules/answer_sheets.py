@@ -20,8 +20,8 @@ Group = tuple[str, tuple[SheetEntry, ...]]  # section of the sheet, and statemen
 def fit_sheet(sheet: AnswerSheet, budget: int, count: Callable[[str], int], first: str) -> AnswerSheet:
     """Return a sheet with its text, the section ``first`` at its top, and with no more on it than fits a budget.
 
-    Other memories are left out first, then what is out of date, then what is known; both sides of a conflict stay
-    together, and stay longest.
+    Other memories are left out first, then what is out of date, then what is known; the sides of a conflict that are
+    told stay together, and stay longest.
     """
     groups: list[Group] = [("contested", sides) for sides in sheet.contested]
     groups += [(name, (s,)) for name in ("doubted", "aging", "known") for s in getattr(sheet, name)]
@@ -47,6 +47,7 @@ def _arrange(sheet: AnswerSheet, groups: Sequence[Group], left_out: int) -> Answ
         aging=singles("aging"),
         doubted=singles("doubted"),
         contested=contested,
+        contested_more=sheet.contested_more[: len(contested)],
         outdated=singles("outdated"),
         memories=singles("memories"),
         left_out=left_out,
@@ -58,8 +59,9 @@ def _text(sheet: AnswerSheet, first: str) -> str:
         _fact_line(s) + (f"\n  Ask: {on_one_line(s.question, _LONGEST)}" if s.question else "") for s in sheet.aging
     ]
     contested = [
-        "- One of these:\n" + "\n".join(f"  {_fact_line(s)}".replace("\n", "\n  ") for s in sides)
-        for sides in sheet.contested
+        f"- One of these{f', or of {more:,} older ones' if more else ''}:\n"
+        + "\n".join(f"  {_fact_line(s)}".replace("\n", "\n  ") for s in sides)
+        for sides, more in zip(sheet.contested, sheet.contested_more, strict=True)
     ]
     sections = {
         "known": ("Known", [_fact_line(s) for s in sheet.known]),

@@ -18,6 +18,7 @@ from perdure.records.plan import Change
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.document_edits import DocumentEdits, document_change
 from perdure.rules.language.tokens import count_tokens
+from perdure.rules.lifecycle.confirmation import FEW
 
 ROLES: Final = ("subject", "speaker", "named")  # what a memory has to do with an entity, the closest first
 
@@ -237,12 +238,21 @@ def _cadence(episodes: Sequence[Record]) -> list[str]:
 
 
 def _conflict_lines(facts: Sequence[FactLine]) -> list[str]:
-    """Open conflicts, each with all its values in one line: where one has no room, none is shown as known."""
-    values: dict[str, list[str]] = {}
+    """Open conflicts, each with its values in one line: where one has no room, none is shown as known.
+
+    Of very many values the newest are told, and how many more there are.
+    """
+    contested: dict[str, list[FactLine]] = {}
     for fact in facts:
         if fact.contested:
-            values.setdefault(fact.shown_predicate, []).append(fact.shown_value)
-    return [f"contested: {predicate}: {' or '.join(some)}" for predicate, some in sorted(values.items())]
+            contested.setdefault(fact.shown_predicate, []).append(fact)
+    lines = []
+    for predicate, some in sorted(contested.items()):
+        newest = {f.id for f in sorted(some, key=lambda f: (f.valid_from, f.id))[-FEW:]}
+        values = " or ".join(f.shown_value for f in some if f.id in newest)
+        more = f" or one of {len(some) - FEW:,} more" if len(some) > FEW else ""
+        lines.append(f"contested: {predicate}: {values}{more}")
+    return lines
 
 
 def _recent(episodes: Sequence[Record]) -> list[str]:

@@ -25,6 +25,7 @@ from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.language.last_day import end_beside
 from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.language.sentences import sentences
+from perdure.rules.language.verbs import COMMON_VERBS
 from perdure.rules.language.words import word_set
 from perdure.rules.source_trust import least_trust
 
@@ -88,17 +89,17 @@ def predicate_name(words: str, predicates: Predicates) -> str:
 def called_as(words: str, predicate: str, predicates: Registry) -> str:
     """Return the words by which a predicate is shown: those that were handed over.
 
-    Empty where its name is shown: of one that the table knows under other words, that others are said to be the same
-    as, or a verb, which questions put into other forms ("eats", "does not eat").
+    Empty where its name is shown: of one that the table knows under other words, or that others are said to be the
+    same as.
     """
     shown = " ".join(words.replace("_", " ").split())
-    first = shown.partition(" ")[0]
-    if first.islower() and first.endswith("s") and base_verb(first) == predicate.partition("_")[0]:
+    name, (first, *rest) = predicate.replace("_", " "), shown.split() or [""]
+    if ": " in shown or shown == name or predicate != predicate_name(words, predicates):
         return ""
-    is_own = predicate == predicate_name(words, predicates) and predicate not in predicates.synonyms.values()
-    name = predicate.replace("_", " ")
-    has_name = shown == name or (predicate in predicates.table and shown.casefold() != name)
-    return shown if is_own and not has_name and ": " not in shown else ""
+    if base_verb(first) in COMMON_VERBS and " ".join([base_verb(first), *rest]) == name:  # "likes", of "like"
+        return shown
+    is_known = predicate in predicates.table and shown.casefold() != name
+    return "" if is_known or predicate in predicates.synonyms.values() else shown
 
 
 def first_confidence(trust: Trust, stated: float | None, policy: KnowledgePolicy) -> float:

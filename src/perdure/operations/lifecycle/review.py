@@ -70,6 +70,7 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         facts |= _facts(ctx, namespace, [i for i in rivals if i not in facts])
         words = whose_words(ctx, namespace, facts)
         questions += [q for m in visible if (q := _question(m, about[m.id], rivals, words)) is not None]
+    questions = _each_conflict_once(questions)
     most = left_today(ctx, namespace) if limit is None else limit
     stale = _aging(ctx, namespace, now, about, most)
     words = whose_words(ctx, namespace, {m.id: fact for m, fact in stale if fact is not None})
@@ -77,6 +78,16 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     questions += ctx.extension.questions(ctx, namespace, now)
     questions.sort(key=lambda q: (not q.against, -q.value_at_risk, q.id))
     return questions[:most]
+
+
+def _each_conflict_once(questions: Sequence[Question]) -> list[Question]:
+    """Return questions without those of which another one names every side: who answers that one answers both."""
+    sides = {q.id: {q.id, *q.against} for q in questions if q.against}
+    within: set[str] = set()
+    for identity in sorted(sides, key=lambda i: (-len(sides[i]), i)):
+        if identity not in within:
+            within |= {i for i in sides[identity] - {identity} if i in sides and sides[i] <= sides[identity]}
+    return [q for q in questions if q.id not in within]
 
 
 def _aging(
@@ -101,7 +112,7 @@ def _aging(
     for start in range(0, len(ranked), FEW):
         page = ranked[start : start + FEW]
         facts = _facts(ctx, namespace, page)
-        records = ctx.store.get(namespace, [i for i in page if not _is_never_asked(facts.get(i))])
+        records = ctx.store.get(namespace, [i for i in page if not _is_never_asked(facts.get(i), by_age=True)])
         found += [(m, facts.get(m.id)) for m in whole_memory_items(records, ctx.policy, now)]
         if len(found) >= most:
             break
@@ -120,11 +131,16 @@ def _facts(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, Fact]:
     return {d.id: d.data for d in ctx.store.documents.find(namespace, Shelf.FACT, ids)}
 
 
-def _is_never_asked(fact: Fact | None) -> bool:
-    """Whether a person said of a fact: do not ask again, or it says who that person is."""
+def _is_never_asked(fact: Fact | None, *, by_age: bool = False) -> bool:
+    """Whether a person said of a fact: do not ask again, or it says who that person is.
+
+    Merely for its age nobody is asked whether something still does not hold.
+    """
     if fact is None:
         return False
-    return bool(fact["asked_not"] or (fact["subject"] == USER and fact["predicate"] in ABOUT_ONESELF))
+    return (by_age and bool(fact.get("denied"))) or bool(
+        fact["asked_not"] or (fact["subject"] == USER and fact["predicate"] in ABOUT_ONESELF)
+    )
 
 
 def left_today(ctx: Context, namespace: str) -> int:

@@ -21,6 +21,7 @@ WhatCame = Literal["helpful", "wrong", "unused"]
 
 WRONG: Final = "wrong"  # the name of the review that a wrong memory opens
 
+_TOLD: Final = 3  # memories that a remark names
 _RECENT: Final = 100  # so many recalls are looked at first: an outcome mostly follows its recall
 
 
@@ -40,6 +41,8 @@ class _Done:
     counted: set[str] = field(default_factory=set)
     repeated: set[str] = field(default_factory=set)
     operations: list[str] = field(default_factory=list)
+    astray: list[str] = field(default_factory=list)
+    """Memories that the named recall did not return, as far as the log says."""
 
 
 def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | None) -> Used:
@@ -57,7 +60,9 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
         if outcome == "unused":
             found |= {r.id for r in read_visible(ctx, place, place_ids)}
         else:
-            retry(partial(_record, ctx, place, outcome, _origins(ctx, place, place_ids, recall_id), results))
+            origins = _origins(ctx, place, place_ids, recall_id)
+            results.astray += [i for i in place_ids if recall_id is not None and not origins[i].counted]
+            retry(partial(_record, ctx, place, outcome, origins, results))
     found |= results.counted | results.repeated
     return Used(
         outcome,
@@ -65,6 +70,18 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
         tuple(i for i in ids if i in results.repeated),
         tuple(i for i in ids if i not in found),
         tuple(results.operations),
+        _remark(recall_id, [i for i in results.astray if i in results.counted]),
+    )
+
+
+def _remark(recall_id: str | None, astray: Sequence[str]) -> str:
+    """Return what to say where a use counted that does not belong to the recall that was named."""
+    if not astray:
+        return ""
+    return (
+        f"the recall log has no recall {recall_id} that returned {', '.join(astray[:_TOLD])}"
+        f"{f' and {len(astray) - _TOLD:,} more' if len(astray) > _TOLD else ''}; it counted, without the question that "
+        "was asked"
     )
 
 

@@ -23,6 +23,7 @@ _SPOKEN: Final = {"allergy": "allergic to", "fear": "afraid of", "spouse": "marr
 """Predicate -> how people say it."""
 _PLACES: Final = word_set("to of with from about in at on for by as into against")
 _LONGEST: Final = 200
+FEW: Final = 3  # sides of a conflict that are told: the newest
 
 
 def answers_to(*, is_fact: bool, is_contested: bool = False, is_open: bool = False) -> tuple[str, ...]:
@@ -44,14 +45,23 @@ def confirmation_question(memory: MemoryItem, said_at: Instant, trust: Trust) ->
 def contradiction_question(memories: Sequence[MemoryItem], trust: Mapping[str, Trust]) -> str:
     """Return the question which of some memories holds, those that were said first named first.
 
-    ``trust`` has whose word each is.
+    Of very many, the first of ``memories`` and the newest are named, and the others counted. ``trust`` has whose word
+    each is.
     """
     said = {Trust.USER: "you said", Trust.EXTERNAL: "I read"}
-    sides = sorted(memories, key=lambda m: (m.state.created_ms, m.id))
+    asked, *others = memories
+    newest = sorted(others, key=_when_said)[1 - FEW :]
+    sides = sorted((asked, *newest), key=_when_said)
     who = [said.get(trust[m.id], "I noted") for m in sides]
     days = [day_in_words(m.state.created_ms) for m in sides]
     first, *rest = (f"on {day} {by} that {clause_of(m)}" for day, by, m in zip(days, who, sides, strict=True))
-    return f"{first[0].upper()}{first[1:]}; {'; '.join(rest)}. Which holds?"
+    left = len(others) - len(newest)
+    more = [f"and {left:,} more {'says' if left == 1 else 'say'} otherwise"] if left else []
+    return f"{first[0].upper()}{first[1:]}; {'; '.join([*rest, *more])}. Which holds?"
+
+
+def _when_said(memory: MemoryItem) -> tuple[Instant, str]:
+    return memory.state.created_ms, memory.id
 
 
 def duplicate_question(memory: MemoryItem, others: Sequence[MemoryItem]) -> str:
@@ -80,6 +90,7 @@ def clause_of(memory: MemoryItem) -> str:
     no, value = ("not ", value.removeprefix("not ")) if value.startswith("not ") else ("", value)
     you, predicate = name == USER, _SPOKEN.get(predicate, predicate)
     first, _, second = predicate.partition(" ")
+    first = _BARE.get(first, first)
     if first in COMMON_VERBS and (not second or second in _PLACES):
         verb = first if you else _third_person(first)
         clause = f"{'you do' if you else f'{name} does'} not {first}" if no else f"{'you' if you else name} {verb}"
@@ -95,6 +106,10 @@ def _third_person(verb: str) -> str:
     if verb.endswith("y") and verb[-2] not in "aeou":
         return f"{verb[:-1]}ies"
     return f"{verb}es" if verb.endswith(("s", "x", "ch", "sh", "o")) else f"{verb}s"
+
+
+_BARE: Final = {_third_person(verb): verb for verb in COMMON_VERBS}
+"""Verb as it is said of somebody -> in its bare form."""
 
 
 def _possessive(name: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime, timedelta, tzinfo
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from perdure.records.bounded_json import DEEPEST, depth_of
 from perdure.records.errors import InvalidInput, shown_value
@@ -19,7 +20,14 @@ _LONGEST_NAME: Final = 200
 _LONGEST_LABEL: Final = 1000
 _LEAST_SECONDS: Final = 0.001
 _MOST_SECONDS: Final = 86_400.0
+_BLANK: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
+_FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
+    chr(selector) for selector in range(0xFE00, 0xFE10)
+}
 _Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+DayEdge = Literal["first", "last", "after"]
 
 
 def checked_namespace(namespace: Any) -> str:
@@ -37,7 +45,7 @@ def checked_text(value: Any, name: str, *, longest: int) -> str:
     """Return text that every store can hold: not empty, no NUL, no lone surrogate, not too long (in characters)."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be text, not {type(value).__name__}.", remedy="Pass a str.")
-    if not value.strip():
+    if is_blank(value):
         raise InvalidInput(f"{name} is empty.", remedy="Give it some text.")
     if "\x00" in value:
         raise InvalidInput(
@@ -53,6 +61,16 @@ def checked_text(value: Any, name: str, *, longest: int) -> str:
     if len(value) > longest:
         raise InvalidInput(f"{name} has {len(value):,} characters; {longest:,} are allowed.", remedy="Shorten it.")
     return value
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing of a text shows."""
+    return not any(map(_is_visible, text))
+
+
+def _is_visible(character: str) -> bool:
+    """Whether a character shows: no space, control, joiner or mark of direction, and no filler that is blank."""
+    return unicodedata.category(character) not in _BLANK and character not in _FILLERS
 
 
 def checked_json(value: Any, name: str) -> bytes:
@@ -124,6 +142,24 @@ def parsed_time(text: str, name: str) -> datetime:
         return datetime.fromisoformat(text.strip())
     except ValueError:
         raise InvalidInput(f"{name} is not an ISO 8601 date and time: {text[:50]!r}.", remedy=TIME_REMEDY) from None
+
+
+def whole_day(text: str, edge: DayEdge, zone: tzinfo | None) -> datetime | None:
+    """Return the edge of a day that a text names (``2026-11-21``); None where it names a time.
+
+    Args:
+        text: A day, or something else.
+        edge: ``first`` is its first instant, ``last`` its last millisecond, ``after`` the first instant of the next.
+        zone: Where the day is; None for that of this machine.
+    """
+    try:
+        day = date.fromisoformat(text.strip())
+        day = day if edge == "first" else day + timedelta(days=1)
+        begin = datetime(day.year, day.month, day.day, tzinfo=zone)
+        begin = begin if zone is not None else begin.astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
+    return begin - timedelta(milliseconds=1) if edge == "last" else begin
 
 
 def checked_id(value: Any, name: str = "id") -> str:
