@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from conftest import WORDS_ONLY, Clock, HashEmbedder, as_operator, opened, servers
-from perdure.compose import migrate
+from perdure.compose import address_of, migrate
 from perdure.records.errors import InvalidInput, NodeUnavailable, StoreError, StoreTooOld
 from perdure.stores.postgres import distribution, faults, schema
 from perdure.stores.postgres.distribution import migration_steps, tables
@@ -256,6 +256,36 @@ def test_a_distribution_that_meets_another_transaction_is_tried_again_whole(path
         migrate(servers().server().dsn(path.rsplit("/", 1)[1], "postgres"), distribute=True)
         assert operator.execute("SELECT last_value FROM tries").fetchone() == (2,)
         assert operator.execute("SELECT count(*) FROM pg_dist_partition").fetchone() == (len(tables()) - 2,)
+
+
+@as_operator
+def test_on_a_distributed_store_a_table_without_row_level_security_is_noticed(path):
+    with servers().reader(path) as operator:
+        operator.execute(CITUS)
+        migrate(servers().server().dsn(path.rsplit("/", 1)[1], "postgres"), distribute=True)
+        assert faults_found(path) == []
+        operator.execute("ALTER TABLE memory NO FORCE ROW LEVEL SECURITY")
+        operator.execute("ALTER TABLE journal DISABLE ROW LEVEL SECURITY")
+        assert faults_found(path) == [
+            "The table journal is not as Perdure made it.",
+            "The table memory is not as Perdure made it.",
+        ]
+
+
+@pytest.mark.skipif(not servers().on_cluster(), reason="it takes a cluster")
+def test_a_repair_puts_row_level_security_back_on_a_cluster(path):
+    with psycopg.connect(address_of(path).dsn, autocommit=True) as owner, opened(path) as memory:
+        memory.remember("the deploy is on tuesday")
+        owner.execute("ALTER TABLE memory NO FORCE ROW LEVEL SECURITY")
+        assert faults_found(path) == ["The table memory is not as Perdure made it."]
+        memory.repair(dry_run=False)
+        assert faults_found(path) == []
+        assert memory.check(full=True) == []
+
+
+def faults_found(path):
+    with opened(path) as memory:
+        return sorted(memory.check())
 
 
 NODE_DOWN = """

@@ -73,7 +73,7 @@ def differences(found: Schema, *, distributed: bool) -> Iterator[Fault]:
         if (kind, name) not in expected:
             if _is_foreign(kind, name, distributed=distributed):
                 yield _fault(kind, name, "is not Perdure's")
-        elif body != expected[kind, name] and not (distributed and kind in ("policy", "table")):
+        elif body != expected[kind, name] and not (distributed and kind == "policy"):
             yield _fault(kind, name, "is not as Perdure made it")
 
 
