@@ -259,14 +259,16 @@ def test_a_distribution_that_meets_another_transaction_is_tried_again_whole(path
 
 
 @as_operator
-def test_on_a_distributed_store_a_table_without_row_level_security_is_noticed(path):
+def test_on_a_distributed_store_it_is_noticed_where_row_level_security_does_not_hold(path):
     with servers().reader(path) as operator:
         operator.execute(CITUS)
         migrate(servers().server().dsn(path.rsplit("/", 1)[1], "postgres"), distribute=True)
         assert faults_found(path) == []
         operator.execute("ALTER TABLE memory NO FORCE ROW LEVEL SECURITY")
         operator.execute("ALTER TABLE journal DISABLE ROW LEVEL SECURITY")
+        operator.execute("ALTER POLICY one_namespace ON content USING (true)")
         assert faults_found(path) == [
+            "The policy content.one_namespace is not as Perdure made it.",
             "The table journal is not as Perdure made it.",
             "The table memory is not as Perdure made it.",
         ]
@@ -276,8 +278,13 @@ def test_on_a_distributed_store_a_table_without_row_level_security_is_noticed(pa
 def test_a_repair_puts_row_level_security_back_on_a_cluster(path):
     with psycopg.connect(address_of(path).dsn, autocommit=True) as owner, opened(path) as memory:
         memory.remember("the deploy is on tuesday")
+        assert faults_found(path) == []
         owner.execute("ALTER TABLE memory NO FORCE ROW LEVEL SECURITY")
-        assert faults_found(path) == ["The table memory is not as Perdure made it."]
+        owner.execute("ALTER POLICY one_namespace ON content USING (true)")
+        assert faults_found(path) == [
+            "The policy content.one_namespace is not as Perdure made it.",
+            "The table memory is not as Perdure made it.",
+        ]
         memory.repair(dry_run=False)
         assert faults_found(path) == []
         assert memory.check(full=True) == []
