@@ -47,6 +47,9 @@ class Worker:
 
     def work(self, seconds):
         verbs = [self.remember] * 4 + [self.recall] * 4 + [self.ingest, self.pin, self.hide, self.sweep, self.undo]
+        for place in self.places:  # so that each has some, however little the time allows
+            self.turn += 1
+            self.remember(place)
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.turn += 1

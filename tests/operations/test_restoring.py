@@ -18,6 +18,7 @@ pytestmark = [
 ]
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
 TENANT = "acme/support"
+BEFORE = "a/earlier"  # comes before it in the alphabet
 
 
 @pytest.fixture
@@ -138,20 +139,20 @@ def test_an_operation_that_two_namespaces_have_is_undone_where_the_caller_says(t
     """An export that takes another name keeps the ids of its operations, too."""
     kept = tenant.remember("The gate of Acme is blue.", namespace=TENANT)
     ran(path, "export", "yesterday.jsonl", "-n", TENANT)
-    ran(path, "import", "yesterday.jsonl", "--as", "earlier/acme")
+    ran(path, "import", "yesterday.jsonl", "--as", BEFORE)
     for given in (kept.operation, kept.operation[-8:]):
         refused = ran(path, "undo", given, code=1)
-        assert f"several namespaces: {TENANT}, earlier/acme." in refused["message"]
+        assert f"several namespaces: {BEFORE}, {TENANT}." in refused["message"]
         assert "--namespace" in refused["remedy"]
-    assert {kept.id} <= {m.id for m in tenant.list(TENANT)} & {m.id for m in tenant.list("earlier/acme")}
-    undone = ran(path, "undo", kept.operation, "-n", "earlier/acme")["operations"][0]
-    assert kept.id not in {m.id for m in tenant.list("earlier/acme")}
+    assert {kept.id} <= {m.id for m in tenant.list(TENANT)} & {m.id for m in tenant.list(BEFORE)}
+    undone = ran(path, "undo", kept.operation, "-n", BEFORE)["operations"][0]
+    assert kept.id not in {m.id for m in tenant.list(BEFORE)}
     assert kept.id in {m.id for m in tenant.list(TENANT)}
-    ran(path, "undo", undone, "-n", "earlier/acme")
-    assert kept.id in {m.id for m in tenant.list("earlier/acme")}
+    ran(path, "undo", undone, "-n", BEFORE)
+    assert kept.id in {m.id for m in tenant.list(BEFORE)}
     ran(path, "undo", kept.operation, "-n", TENANT)
     assert kept.id not in {m.id for m in tenant.list(TENANT)}
-    assert kept.id in {m.id for m in tenant.list("earlier/acme")}
+    assert kept.id in {m.id for m in tenant.list(BEFORE)}
     assert tenant.check(full=True) == []
 
 

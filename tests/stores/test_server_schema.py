@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from conftest import WORDS_ONLY, Clock, HashEmbedder, as_operator, opened, servers
-from perdure.compose import migrate
+from perdure.compose import address_of, migrate
 from perdure.records.errors import InvalidInput, NodeUnavailable, StoreError, StoreTooOld
 from perdure.stores.postgres import distribution, faults, schema
 from perdure.stores.postgres.distribution import migration_steps, tables
@@ -35,6 +35,23 @@ def test_what_a_store_takes_on_a_cluster_is_what_its_nodes_keep(path):
             memory.remember_many([f"{place} {number} " + "of the harbour " * 50 for number in range(200)], place)
         grown = memory.compact().bytes_before - before
     assert grown > 600 * 750  # the texts alone
+
+
+@pytest.mark.skipif(not servers().on_cluster(), reason="it takes a cluster")
+def test_pieces_of_two_stores_in_one_database_are_moved_apart(elsewhere):
+    """A cluster moves, and locks, a piece of a table with those of all tables that it keeps together with it."""
+    (first,), (second,) = kept_together(elsewhere()), kept_together(elsewhere())
+    assert first != second
+
+
+def kept_together(url):
+    """The groups in which a cluster keeps the tables of a store that are spread by namespace."""
+    with servers().reader(url) as connection:
+        told = connection.execute(
+            "SELECT DISTINCT p.colocationid FROM pg_dist_partition AS p JOIN pg_class AS c ON c.oid = p.logicalrelid"
+            " WHERE p.partmethod = 'h' AND c.relnamespace = CAST(current_schema() AS regnamespace)"
+        )
+        return [group for (group,) in told]
 
 
 @pytest.mark.skipif(not servers().on_cluster(), reason="it takes a cluster")
@@ -183,7 +200,7 @@ def test_repairing_what_is_damaged_leaves_what_a_later_release_added(path):
 
 
 CITUS = """
-CREATE TABLE pg_dist_partition (logicalrelid regclass);
+CREATE TABLE pg_dist_partition (logicalrelid regclass, beside text);
 GRANT SELECT ON pg_dist_partition TO PUBLIC;
 CREATE SEQUENCE tries;
 CREATE FUNCTION create_reference_table(t regclass) RETURNS void LANGUAGE sql AS
@@ -199,7 +216,7 @@ CREATE FUNCTION create_distributed_table(t regclass, c text, colocate_with text 
     IF t::text = (SELECT value FROM meta WHERE key = 'meets at') AND nextval('tries') = 1 THEN
       RAISE 'involved in a distributed deadlock' USING ERRCODE = '40P01';
     END IF;
-    INSERT INTO pg_dist_partition VALUES (t);
+    INSERT INTO pg_dist_partition VALUES (t, colocate_with);
   END $$;
 SET allow_system_table_mods = on;
 INSERT INTO pg_extension SELECT 999999, 'citus', extowner, extnamespace, extrelocatable, '13.2', NULL, NULL
@@ -223,6 +240,8 @@ def test_a_distribution_that_stops_leaves_nothing_and_the_next_one_does_all(path
         operator.execute("DELETE FROM meta WHERE key = 'breaks at'")
         migrate(url, distribute=True)
         assert {t for (t,) in operator.execute(asked)} == tables().keys() - {"token", "login"}
+        beside = operator.execute("SELECT DISTINCT beside FROM pg_dist_partition WHERE beside IS NOT NULL ORDER BY 1")
+        assert beside.fetchall() == [("namespace",), ("none",)]  # with no tables of others, which would move with them
         assert operator.execute(subselects).fetchone() == (0,)
         steps = []
         migrate(url, say=steps.append)
@@ -237,6 +256,43 @@ def test_a_distribution_that_meets_another_transaction_is_tried_again_whole(path
         migrate(servers().server().dsn(path.rsplit("/", 1)[1], "postgres"), distribute=True)
         assert operator.execute("SELECT last_value FROM tries").fetchone() == (2,)
         assert operator.execute("SELECT count(*) FROM pg_dist_partition").fetchone() == (len(tables()) - 2,)
+
+
+@as_operator
+def test_on_a_distributed_store_it_is_noticed_where_row_level_security_does_not_hold(path):
+    with servers().reader(path) as operator:
+        operator.execute(CITUS)
+        migrate(servers().server().dsn(path.rsplit("/", 1)[1], "postgres"), distribute=True)
+        assert faults_found(path) == []
+        operator.execute("ALTER TABLE memory NO FORCE ROW LEVEL SECURITY")
+        operator.execute("ALTER TABLE journal DISABLE ROW LEVEL SECURITY")
+        operator.execute("ALTER POLICY one_namespace ON content USING (true)")
+        assert faults_found(path) == [
+            "The policy content.one_namespace is not as Perdure made it.",
+            "The table journal is not as Perdure made it.",
+            "The table memory is not as Perdure made it.",
+        ]
+
+
+@pytest.mark.skipif(not servers().on_cluster(), reason="it takes a cluster")
+def test_a_repair_puts_row_level_security_back_on_a_cluster(path):
+    with psycopg.connect(address_of(path).dsn, autocommit=True) as owner, opened(path) as memory:
+        memory.remember("the deploy is on tuesday")
+        assert faults_found(path) == []
+        owner.execute("ALTER TABLE memory NO FORCE ROW LEVEL SECURITY")
+        owner.execute("ALTER POLICY one_namespace ON content USING (true)")
+        assert faults_found(path) == [
+            "The policy content.one_namespace is not as Perdure made it.",
+            "The table memory is not as Perdure made it.",
+        ]
+        memory.repair(dry_run=False)
+        assert faults_found(path) == []
+        assert memory.check(full=True) == []
+
+
+def faults_found(path):
+    with opened(path) as memory:
+        return sorted(memory.check())
 
 
 NODE_DOWN = """

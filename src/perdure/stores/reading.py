@@ -123,7 +123,7 @@ def reached(what: str, by_place: Mapping[str, T], covers: Callable[[str], bool])
     Raises:
         InvalidInput: Several namespaces that the caller reaches have it, as after an import under another name.
     """
-    own = [place for place in by_place if covers(place)]
+    own = sorted(place for place in by_place if covers(place))
     if len(own) > 1:
         raise InvalidInput(f"The {what} is in several namespaces: {', '.join(own)}.", remedy=_NAME_ONE)
     return next((by_place[place] for place in own or by_place), None)

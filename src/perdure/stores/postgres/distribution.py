@@ -97,7 +97,7 @@ def _distribute(connection: psycopg.Connection[Any], table: str, *, spread: bool
         connection.execute(change)
     # The rows that are there are copied by COPY, which PostgreSQL refuses where row-level security holds the owner.
     connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
-    beside = "default" if table == "namespace" else "namespace"
+    beside = "none" if table == "namespace" else "namespace"
     connection.execute(_text("spread_table"), {"table": table, "beside": beside})
     connection.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
 

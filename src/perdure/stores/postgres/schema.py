@@ -24,7 +24,7 @@ from perdure.records.errors import (
     StoreTooOld,
 )
 from perdure.stores.postgres import distribution
-from perdure.stores.postgres.distribution import Say, migration_steps, tables
+from perdure.stores.postgres.distribution import ON_CLUSTER, ON_SERVER, Say, migration_steps, tables
 from perdure.stores.postgres.faults import COLLIDED, first_line, translate_error
 from perdure.stores.postgres.server import COLLISIONS, Address, Connection, connect
 from perdure.stores.statements import migrations, registry
@@ -47,23 +47,33 @@ _ABOUT: Final = re.compile(r"(?:CREATE TABLE|ALTER TABLE|CREATE (?:UNIQUE )?(?:I
 
 def schema_of(rows: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], str]:
     """Return a schema from the rows of the statement ``schema``; versions of PostgreSQL write the same alike."""
-    return {(kind, name): " ".join(_WORD.findall(_ALIAS.sub("", body))) for kind, name, body in rows}
+    return {(kind, name): _words_of(body) for kind, name, body in rows}
+
+
+def _words_of(body: str) -> str:
+    return " ".join(_WORD.findall(_ALIAS.sub("", body)))
 
 
 @cache
-def new_schema() -> Schema:
-    """Return the schema of a new store on one server."""
+def new_schema(*, distributed: bool = False) -> Schema:
+    """Return the schema of a new store on one server, or over a cluster, where policies say the same in other words."""
     text = (files("perdure.stores") / "sql" / "postgres" / "schema.json").read_text("utf-8")
-    return {(kind, name): body for kind, name, body in json.loads(text)}
+    rows = [(kind, name, body) for kind, name, body in json.loads(text)]
+    return {(kind, name): _on_cluster(body) if distributed and kind == "policy" else body for kind, name, body in rows}
+
+
+def _on_cluster(policy: str) -> str:
+    for slot, condition in ON_SERVER.items():
+        policy = policy.replace(_words_of(condition), _words_of(ON_CLUSTER[slot]))
+    return policy
 
 
 def differences(found: Schema, *, distributed: bool) -> Iterator[Fault]:
     """Yield where a schema differs from a new store's.
 
     Tables and indexes of others may stand beside ours, but nothing of others on our tables acts on what is written.
-    On a cluster policies are written in another way, and are recognised by their names.
     """
-    expected = new_schema()
+    expected = new_schema(distributed=distributed)
     lost = {name for kind, name in expected.keys() - found.keys() if kind == "table"}
     for kind, name in sorted(expected.keys() - found.keys(), key=lambda key: (key[0] != "table", key)):
         if kind == "table" or name.split(".", maxsplit=1)[0] not in lost:
@@ -73,7 +83,7 @@ def differences(found: Schema, *, distributed: bool) -> Iterator[Fault]:
         if (kind, name) not in expected:
             if _is_foreign(kind, name, distributed=distributed):
                 yield _fault(kind, name, "is not Perdure's")
-        elif body != expected[kind, name] and not (distributed and kind in ("policy", "table")):
+        elif body != expected[kind, name]:
             yield _fault(kind, name, "is not as Perdure made it")
 
 
