@@ -58,7 +58,9 @@ CHECKED: Final = (
 """Rows: what the checks look at."""
 LONG_TEXT: Final = 1000
 """Words of a text that a summary shortens to a fifth at least."""
-CHOSEN: Final = re.compile(r"decided|agreed|rejected|always|remember|no, \w+, not|appointment|allergic", re.IGNORECASE)
+CHOSEN: Final = re.compile(
+    r"decided|agreed|rejected|always|remember|no, \w+, not|appointment|allergic|from now on", re.IGNORECASE
+)
 """What is promoted although nobody used it: it decides, or somebody asked for it."""
 DECAYED: Final = re.compile(r"has decayed to [\d.]+ from a base of [\d.]+ \((.*?); ([\d.]+) days since .*?, (\d+) acc")
 FADED: Final = re.compile(r"archived: the confidence has fallen below ([\d.]+) \(confidence")
