@@ -118,7 +118,7 @@ def applying(change: Callable[[Plan], Plan | None]) -> Make:
 
 
 def returning(value: Any) -> Make:
-    """Have a function return something, whatever it is asked."""
+    """Have a function return this, whatever it is asked."""
     return lambda _: lambda *_, **__: value
 
 
@@ -200,8 +200,13 @@ def _refused(call: Any) -> Any:
     return run
 
 
-def _not_held(due_ids: Any) -> Any:
-    return lambda *given, held, **more: [] if held else due_ids(*given, held=held, **more)
+def _not_held(waiting: Any) -> Any:
+    def run(ctx: Any, place: str, now: int) -> Iterator[str]:
+        ids = [*waiting(ctx, place, now)]
+        states = ctx.store.states(place, ids)
+        return (i for i in ids if not states[i][0].held)
+
+    return run
 
 
 def _more_work_each_time(call: Any) -> Any:
@@ -318,13 +323,13 @@ BREAKS: Final[Mapping[str, Break]] = {
         *("coder, two weeks", "nothing waits in silence", "no alert tells of it"),
     ),
     "what a gate has held is not tried again": Break(
-        [((SqliteStore, "due_ids"), _not_held)],
+        [("perdure.operations.lifecycle.sweep._waiting_ids", _not_held)],
         *("hoarder", "what once went wrong does not", "wait on day .*, 0 go"),
         weekly=True,
     ),
     "a gate holds something for a week, and no alert tells of it": Break(
         [
-            ((SqliteStore, "due_ids"), _not_held),
+            ("perdure.operations.lifecycle.sweep._waiting_ids", _not_held),
             ("perdure.rules.alerts._of_held", returning(("", "", 0, "", ()))),
             ("perdure.rules.alerts._of_maintenance", returning(())),
         ],
@@ -374,12 +379,12 @@ BREAKS: Final[Mapping[str, Break]] = {
     ),
     # --- what once went wrong
     "small talk is extracted": Break(
-        [("perdure.rules.pattern_extraction._defines", returning(True))],
+        [("perdure.rules.pattern_extraction._defines", with_result(lambda _: True))],
         *("coder, seven weeks", "what once went wrong does not", "is extracted"),
         weekly=True,
     ),
     "a decision in other words is extracted again": Break(
-        [("perdure.operations.extract.restates", returning(False))],
+        [("perdure.operations.extract.restates", with_result(lambda _: False))],
         *("coder, seven weeks", "what once went wrong does not", "is extracted twice"),
         weekly=True,
     ),
@@ -395,7 +400,7 @@ BREAKS: Final[Mapping[str, Break]] = {
     ),
     "perdure alerts always ends well": Break(
         [
-            ((SqliteStore, "due_ids"), _not_held),
+            ("perdure.operations.lifecycle.sweep._waiting_ids", _not_held),
             ("perdure.interfaces.cli.file_commands.Exit", lambda _: SimpleNamespace(ALERT=Exit.OK, OK=Exit.OK)),
         ],
         *("hoarder", "what once went wrong does not", "perdure alerts ends with 5: 0"),
