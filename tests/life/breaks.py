@@ -19,9 +19,10 @@ from life.words import CODER, TALK
 from perdure.interfaces.cli.call import Exit
 from perdure.knowledge.extension import Knowledge
 from perdure.records.errors import ConflictError
-from perdure.records.memory import Kind
+from perdure.records.memory import Kind, Record
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Outdated
+from perdure.rules.consolidation.merging import SEPARATOR
 from perdure.rules.lifecycle.digest import DigestBudget
 from perdure.rules.lifecycle.ration import Budget
 from perdure.stores.sqlite.store import SqliteStore
@@ -205,6 +206,19 @@ def _not_held(waiting: Any) -> Any:
         ids = [*waiting(ctx, place, now)]
         states = ctx.store.states(place, ids)
         return (i for i in ids if not states[i][0].held)
+
+    return run
+
+
+def _few_words_of_further_texts(joined: str) -> str:
+    first, *others = joined.split(SEPARATOR)
+    return SEPARATOR.join([first, *(" ".join(text.split()[:3]) for text in others)])
+
+
+def _all_of_them(promotable: Any) -> Any:
+    def run(inside: Sequence[Record], *more: Any) -> tuple[Mapping[str, str], float]:
+        reasons, median = promotable(inside, *more)
+        return {**{r.id: "it is at least the median" for r in inside}, **reasons}, median
 
     return run
 
@@ -394,8 +408,21 @@ BREAKS: Final[Mapping[str, Break]] = {
         weekly=True,
     ),
     "what says the same in other words stays apart": Break(
-        [("perdure.operations.consolidation.consolidate.conflict", returning("differs"))],
+        [
+            ("perdure.operations.consolidation.consolidate.conflict", returning("differs")),
+            ("perdure.operations.consolidation.consolidate.contradiction", returning("differs")),
+        ],
         *("coder, seven weeks", "what once went wrong does not", "stay apart"),
+        weekly=True,
+    ),
+    "of joined texts all but the first lose words": Break(
+        [("perdure.rules.consolidation.merging._join_texts", with_result(_few_words_of_further_texts))],
+        *("coder, seven weeks", "what once went wrong does not", "contents are joined: .* is not in"),
+        weekly=True,
+    ),
+    "whole sessions are promoted": Break(
+        [("perdure.operations.consolidation.sessions.promotable", _all_of_them)],
+        *("coder", "what once went wrong does not", "a session with use is promoted"),
         weekly=True,
     ),
     "perdure alerts always ends well": Break(
