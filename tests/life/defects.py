@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any, Final
@@ -58,7 +58,9 @@ CHECKED: Final = (
 """Rows: what the checks look at."""
 LONG_TEXT: Final = 1000
 """Words of a text that a summary shortens to a fifth at least."""
-CHOSEN: Final = re.compile(r"decided|agreed|rejected|always|remember|no, \w+, not|appointment|allergic", re.IGNORECASE)
+CHOSEN: Final = re.compile(
+    r"decided|agreed|rejected|always|remember|no, \w+, not|appointment|allergic|from now on", re.IGNORECASE
+)
 """What is promoted although nobody used it: it decides, or somebody asked for it."""
 DECAYED: Final = re.compile(r"has decayed to [\d.]+ from a base of [\d.]+ \((.*?); ([\d.]+) days since .*?, (\d+) acc")
 FADED: Final = re.compile(r"archived: the confidence has fallen below ([\d.]+) \(confidence")
@@ -70,7 +72,7 @@ INTO: Final = re.compile(r"^consolidated into (\S+)")
 def looks(told: Told, items: Sequence[MemoryItem], histories: Histories, policy: Policy, life: Life) -> Seen:
     """Tell of everything that is looked at in a life."""
     texts = {**{m.id: m.content for m in items if m.form is Form.FULL}, **told.texts}
-    yield from _rationing(histories, policy.gates)
+    yield from _rationing(histories, policy.gates, told.accepted)
     yield from _merging(told, texts, histories)
     yield from _extraction(told, texts, histories)
     yield from _promotion({m.id: m for m in items}, texts, histories)
@@ -86,20 +88,24 @@ def _day(text: str) -> int:
     return datetime.fromisoformat(text[:10]).toordinal()
 
 
-def _rationing(histories: Histories, gates: GatePolicy) -> Seen:
-    """While something waits for the loss budget, each day's is used up, whether somebody writes or not."""
+def _rationing(histories: Histories, gates: GatePolicy, accepted: Collection[str]) -> Seen:
+    """While something waits for the loss budget, each day's is used up, whether somebody writes or not.
+
+    What a person lets go is dated on the day on which it fell due, and uses up nothing of it.
+    """
     hidden: dict[int, int] = defaultdict(int)
     waiting: dict[int, int] = defaultdict(int)
     written: set[int] = set()
     last = max(_day(e.at) for entries in histories.values() for e in entries)
     for entries in histories.values():
         for day, entry, back in changes_of_view(entries):
-            hidden[_day(day)] += not is_shown(entry.after) and not back
+            by_itself = entry.operation_id not in accepted
+            hidden[_day(day)] += not is_shown(entry.after) and not back and by_itself
         written |= {_day(e.at) for e in entries if e.operation != "sweep"}
         own = [e for e in entries if e.target == "memory" or "held back by" in e.because]
         for entry, later in zip(own, [*own[1:], None], strict=True):
             if "held back by the loss budget" in entry.because:
-                for day in range(_day(entry.at), last if later is None else _day(_dated(later))):
+                for day in range(_day(entry.at), last if later is None else _day(_dated(later, accepted))):
                     waiting[day] += 1
     for day, number in waiting.items():
         spent = "" if hidden[day] >= gates.loss_free_count else f"{number} wait on day {day}, {hidden[day]} go"
@@ -108,9 +114,13 @@ def _rationing(histories: Histories, gates: GatePolicy) -> Seen:
             yield CHECKED[1], spent
 
 
-def _dated(entry: Entry) -> str:
-    """Return when a change happened by its own account: a late sweep dates what it hides."""
-    at = (entry.after or {}).get("status_ms") if entry.operation == "sweep" else None
+def _dated(entry: Entry, accepted: Collection[str]) -> str:
+    """Return when a change happened by its own account: a late sweep dates what it hides.
+
+    What a person lets go has waited until then, though it is dated on the day on which it fell due.
+    """
+    by_itself = entry.operation == "sweep" and entry.operation_id not in accepted
+    at = (entry.after or {}).get("status_ms") if by_itself else None
     return entry.at if at is None else datetime.fromtimestamp(at / 1000, UTC).isoformat()
 
 

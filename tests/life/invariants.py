@@ -18,6 +18,7 @@ from perdure.records.instant import from_instant
 from perdure.records.memory import Form, MemoryItem, State, Status
 from perdure.records.policy import GatePolicy
 from perdure.records.report import Entry
+from perdure.rules.language.tokens import estimate_tokens
 
 LATE: Final = timedelta(days=7)
 """So long after it fell due a move must be done, or wait for a reason that is shown."""
@@ -138,10 +139,11 @@ def hidden_answers_nothing(
 
 
 def digest_fits(memory: Memory) -> Iterator[str]:
-    """MEMORY.md keeps within its budget, whatever it is."""
+    """MEMORY.md keeps within its budget, whatever it is, and has no more tokens than it says."""
     for budget in (100, 500, 2000):
-        if (digest := memory.digest_details(budget_tokens=budget)).tokens > budget:
-            yield f"MEMORY.md has {digest.tokens} tokens of {budget}"
+        digest = memory.digest_details(budget_tokens=budget)
+        if not estimate_tokens(digest.text) <= digest.tokens <= budget:
+            yield f"MEMORY.md has {estimate_tokens(digest.text)} tokens, says {digest.tokens}, and may have {budget}"
 
 
 def digest_is_true(memory: Memory) -> Iterator[str]:

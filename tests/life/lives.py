@@ -492,14 +492,14 @@ def life_of(kind: str, seed: int, length: int, **policy: Any) -> Life:
     """
     habit, grammar, own = KINDS[kind]
     me = Teller(Random(f"{kind} {seed}"), {**TALK, **grammar})  # noqa: S311  # repeatable on purpose
-    days = tuple(_days(me, habit, length))
+    days = tuple(days_of(me, habit, length))
     questions = dict.fromkeys(
         me.draw(f"{attribute}.asked", subject=subject) for subject, attribute in sorted(me.known)[:12]
     )
     return Life(kind, seed, {**UNHURRIED, **own, **policy}, length, days, (*questions, *me.loved), RLM.get(kind, {}))
 
 
-def _days(me: Teller, habit: Habit, length: int) -> Iterator[Day]:
+def days_of(me: Teller, habit: Habit, length: int) -> Iterator[Day]:
     for number in range(length):
         habit(me, number)
         day = me.day(number)

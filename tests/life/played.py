@@ -139,6 +139,7 @@ def checked(player: Player) -> tuple[dict[str, list[str]], Counter[str]]:
         ],
         "what is erased is gone": [*invariants.erased_is_gone(memory, told, items, opening)],
         "the digest fits": [*invariants.digest_fits(memory)],
+        "the digest is true": [*invariants.digest_is_true(memory)],
         "budgets hold each day": [*invariants.budgets_hold(histories, memory.policy.gates, told.accepted)],
         "what once went wrong does not": [f"{row}: {fault}" for row, fault in looks if fault],
         "the store is sound": memory.check(),
