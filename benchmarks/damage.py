@@ -187,7 +187,10 @@ def _schema(path: Path, chance: random.Random) -> str:
     with closing(apsw.Connection(str(path))) as connection:
         while True:
             table = chance.choice(TABLES)
-            event, act = chance.choice(["INSERT", "UPDATE"]), chance.choice(["DELETE FROM link", "SELECT RAISE(IGNORE)"])
+            event, act = (
+                chance.choice(["INSERT", "UPDATE"]),
+                chance.choice(["DELETE FROM link", "SELECT RAISE(IGNORE)"]),
+            )
             made = "type = 'index' AND sql IS NOT NULL"
             indexes = connection.execute(f"SELECT name FROM sqlite_schema WHERE {made} ORDER BY 1").fetchall()
             columns = [c[1] for c in connection.execute(f"PRAGMA table_info({table})")]
