@@ -1,4 +1,4 @@
-"""Random damage to a store's file, and what comes of it: bits, bytes, pages, and rows edited by hand.
+"""Random damage to a store's file, and what comes of it: bits, bytes, pages, rows edited by hand, and the schema.
 
 For each damage: whether a whole check names a fault (or the store refuses to open), whether anything that can be read
 differs, and whether an error came out of a verb that is none of Perdure's. Usage: damage.py [--server] [count] [seed].
@@ -31,7 +31,7 @@ from perdure.compose import backup
 from perdure.records.errors import PerdureError
 
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
-KINDS = ("bit", "bytes", "page", "row")
+KINDS = ("bit", "bytes", "page", "row", "schema")
 TABLES = (
     *("memory", "content", "tag", "link", "document", "operation", "journal", "recall_log", "idempotency"),
     *("namespace", "access", "meta"),
@@ -133,7 +133,8 @@ def damages(original: Path, folder: Path, count: int, seed: int, safe: Path | No
     for number in range(count):
         shutil.copyfile(original, kept)
         kind = KINDS[number % len(KINDS)]
-        where = _row(kept, chance) if kind == "row" else _bytes(kept, kind, chance)
+        by_hand = {"row": _row, "schema": _schema}.get(kind)
+        where = by_hand(kept, chance) if by_hand else _bytes(kept, kind, chance)
 
         def fresh() -> Path:
             for beside in folder.glob("damaged.db*"):
@@ -179,6 +180,34 @@ def _bytes(path: Path, kind: str, chance: random.Random) -> str:
         else:
             file.write(chance.randbytes(16) if kind == "bytes" else bytes(4096))
     return f"byte {at}"
+
+
+def _schema(path: Path, chance: random.Random) -> str:
+    """Add a trigger, or take away an index, a column or a table."""
+    with closing(apsw.Connection(str(path))) as connection:
+        while True:
+            table = chance.choice(TABLES)
+            event, act = (
+                chance.choice(["INSERT", "UPDATE"]),
+                chance.choice(["DELETE FROM link", "SELECT RAISE(IGNORE)"]),
+            )
+            made = "type = 'index' AND sql IS NOT NULL"
+            indexes = connection.execute(f"SELECT name FROM sqlite_schema WHERE {made} ORDER BY 1").fetchall()
+            columns = [c[1] for c in connection.execute(f"PRAGMA table_info({table})")]
+            sql = chance.choice(
+                [
+                    f"CREATE TRIGGER act BEFORE {event} ON {table} BEGIN {act}; END",
+                    f"DROP INDEX {chance.choice(indexes)[0]}",
+                    f"ALTER TABLE {table} DROP COLUMN {chance.choice(columns)}",
+                    f"ALTER TABLE {table} RENAME COLUMN {chance.choice(columns)} TO other",
+                    f"DROP TABLE {table}",
+                ]
+            )
+            try:
+                connection.execute(sql)
+            except apsw.SQLError:
+                continue  # a column that an index needs, for one
+            return sql
 
 
 def _row(path: Path, chance: random.Random) -> str:

@@ -442,7 +442,7 @@ def test_a_command_has_one_time_limit_for_opening_the_store_and_for_what_it_does
 
 
 def test_what_a_try_before_has_written_is_not_said_to_be_known_where_a_node_is_not_waited_for():
-    cluster = SimpleNamespace(clustered=True)
+    cluster = SimpleNamespace(clustered=True, info=SimpleNamespace(server_version=15_00_18))
     with limited(1e-9), pytest.raises(DeadlineExceeded, match=r"last transaction was written is not known\. Try again"):
         opening(cluster, "routed", "default", "", WRITING, known=False)
 

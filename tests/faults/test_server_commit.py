@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 import pytest
 
 import servers
-from conftest import Clock, opened
+from conftest import Clock, as_operator, opened
 from faults.server_faults import Line, everything, operations
-from perdure import DeadlineExceeded
+from perdure import DeadlineExceeded, StoreBusy
 
 VERBS = {
     "remember": lambda m, n, _: m.remember("quagga", n),
@@ -99,3 +99,23 @@ def test_who_runs_out_of_time_without_a_server_is_told_so(line, place):
     line.close()
     with pytest.raises(DeadlineExceeded, match=r"The server cannot be reached .*Nothing was written"):
         memory.within(1).remember("quagga", "gone")
+
+
+@pytest.mark.parametrize("limit", ["ours", pytest.param("the operator's", marks=as_operator)])
+def test_a_client_that_vanishes_in_the_middle_of_a_write_holds_others_up_no_longer_than_its_limit(line, limit):
+    """Its transaction stays open, and the server hears nothing of its end: it held its locks for hours."""
+    alone = servers.fresh_database()
+    if limit != "ours":  # one that is stricter holds
+        servers._operator().execute(f"ALTER DATABASE {urlsplit(alone).path[1:]} SET transaction_timeout = '1s'")
+    try:
+        memory = opened(line.through(alone), clock=Clock())
+        memory.remember("zebra", "held")
+        line.refuse()
+        line.cut_at_commit(late=60.0)
+        with pytest.raises(StoreBusy):
+            memory.within(4).remember("quagga", "held")
+        with opened(alone, clock=Clock()) as other:
+            other.within(10 if limit == "ours" else 2).remember("okapi", "held")
+            assert sorted(m.content for m in other.list("held")) == ["okapi", "zebra"]
+    finally:
+        servers.drop_database(alone)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
-import apsw
-
-from conftest import WORDS_ONLY, on_a_file, opened
+from conftest import WORDS_ONLY, on_a_file, opened, weekly_on_a_server
+from stores.test_damage import run_by_hand
 
 POLICY = {**WORDS_ONLY, "upkeep": {"check_days": 3}}
 
 
 def damage(path):
-    with closing(apsw.Connection(str(path))) as connection:
-        connection.execute("UPDATE content SET text = replace(text, 'note 7 ', 'note 8 ') WHERE text LIKE 'note 7 %'")
-        assert connection.changes() == 1
+    sql = "UPDATE content SET text = replace(text, 'note 7 ', 'note 8 ') WHERE text LIKE 'note 7 %'"
+    assert run_by_hand(path, sql) == 1
 
 
 def alerted(memory):
     return [a.message for a in memory.alerts() if a.name == "damage"]
 
 
-@on_a_file
+@weekly_on_a_server
 def test_within_the_days_of_the_policy_damage_is_found_and_stays_an_alert_until_it_is_repaired(path, clock):
     with opened(path, POLICY, clock) as memory:
         memory.remember_many([f"note {n} about the harbour" for n in range(30)])
@@ -38,11 +34,9 @@ def test_within_the_days_of_the_policy_damage_is_found_and_stays_an_alert_until_
         clock.passes(days=1)
         memory.upkeep("worker")
         assert len(alerted(memory)) == 1  # the share where it was found is looked at again
-    with closing(apsw.Connection(str(path))) as connection:
-        connection.execute(
-            "UPDATE content SET text = replace(text, 'note 8 ', 'note 7 ') WHERE text LIKE 'note 8 %' AND"
-            " row = (SELECT min(row) FROM content WHERE text LIKE 'note 8 %')"
-        )
+    first = "row = (SELECT min(row) FROM content WHERE text LIKE 'note 8 %')"  # it was stored before note 8
+    sql = f"UPDATE content SET text = replace(text, 'note 8 ', 'note 7 ') WHERE {first}"
+    assert run_by_hand(path, sql) == 1
     with opened(path, POLICY, clock) as memory:
         clock.passes(days=1)
         memory.upkeep("worker")

@@ -172,7 +172,8 @@ class Server:
             seconds = seconds_left(most, least=least, known=not again, because=lacking)
             try:
                 connection = self._connections.take(seconds)
-                begin = opening(connection, reach, place or "", self.address.prefix, mode, known=not again)
+                prefix = self.address.prefix
+                begin = opening(connection, reach, place or "", prefix, mode, seconds=seconds, known=not again)
                 session = PostgresSession(connection, reach, place or "", begin)
                 with self._deadlines.limit(connection, seconds) as watched:
                     result = self._run_once(session, work, mode, again=again)

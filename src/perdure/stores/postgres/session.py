@@ -1,7 +1,7 @@
 """One open transaction of a PostgreSQL server: what it may see, the statements that it runs, and its time limit.
 
-At the limit its statement is cancelled, and where even that brings no answer, its line is cut. The server's own limits
-(statement_timeout, lock_timeout) stay the operator's; one that is halted or cut off without a word keeps none of them.
+At the limit its statement is cancelled, and where even that brings no answer, its line is cut. A server that is
+halted or cut off without a word keeps no limit of its own. It has one for clients that are: see ``scope``.
 """
 
 from __future__ import annotations
@@ -37,15 +37,23 @@ UNFLUSHED: Final = "writing, not flushed"
 ADMIN: Final = "admin"
 
 _BEGIN_READING: Final = sql.SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+_ENDED: Final = (
+    "set_config(%(ended_by)b, CASE current_setting(%(ended_by)b) WHEN '0' THEN %(after)b"
+    " ELSE current_setting(%(ended_by)b) END, true)"
+)
+"""The server's own limit for a transaction, unless its operator has set one."""
 _SCOPE: Final = sql.SQL(
     "SELECT set_config('jit', 'off', true), set_config('perdure.reach', %(reach)b, true),"
-    " set_config('perdure.prefix', %(prefix)b, true), set_config('perdure.namespace', %(namespace)b, true)"
+    " set_config('perdure.prefix', %(prefix)b, true), set_config('perdure.namespace', %(namespace)b, true),"
+    f" {_ENDED}"
 )
 """One statement that is prepared once, whatever the namespace."""
 _PLACEHOLDER: Final = re.compile(r"(?<![:\w]):(\w+)")
 GRACE: Final = 0.5  # seconds that a server has to obey a cancellation; with two looks a call outlasts its time by one
 _SENDING: Final = 2.0  # seconds that a cancellation may take to arrive, also after the line was cut
 NODE_SECONDS: Final = 5.0  # for a connection of a cluster's coordinator to one of its nodes
+_TRANSACTION_TIMEOUT: Final = 17_00_00  # the first version with a limit for whole transactions
+_AFTERWARDS: Final = 3.0  # seconds after a transaction's limit in which its client would have cut it off by itself
 _LEAST: Final = 10  # milliseconds: Citus takes no fewer
 _PAUSE: Final = 0.25  # seconds between two looks
 _IDLE: Final = 40  # after so many looks without a transaction the thread ends; the next transaction starts another
@@ -199,35 +207,66 @@ class PostgresSession:
 
 
 def opening(
-    connection: Connection, reach: Reach, place: str, prefix: str, mode: Mode, *, known: bool = True
+    connection: Connection,
+    reach: Reach,
+    place: str,
+    prefix: str,
+    mode: Mode,
+    *,
+    seconds: float | None = None,
+    known: bool = True,
 ) -> list[Opening]:
     """Return the statements that open a transaction and say what it may see.
 
-    ``known`` says whether what the tries before this one have written is known.
+    ``seconds`` are its limit, None for none; ``known`` says whether what the tries before this one have written is
+    known.
     """
     begin: list[Opening] = [(_BEGIN_READING if mode == READING else sql.SQL("BEGIN"), {})]
     if mode == UNFLUSHED:
         begin.append((sql.SQL("SET LOCAL synchronous_commit = off"), {}))
-    opened, waits = [*begin, *scope(connection, reach, place, prefix, known=known)], longest_wait()
-    if waits is not None and mode in (WRITING, UNFLUSHED):  # 0 would be no limit; on a cluster it goes to the nodes too
+    opened = [*begin, *scope(connection, reach, place, prefix, seconds=seconds, known=known)]
+    if (waits := longest_wait()) is not None and mode in (WRITING, UNFLUSHED):
+        # 0 would be no limit; on a cluster it goes to the nodes too
         opened.append((sql.SQL("SET LOCAL lock_timeout = {}").format(sql.Literal(max(1, int(1000 * waits)))), {}))
     return opened
 
 
-def scope(connection: Connection, reach: Reach, place: str, prefix: str, *, known: bool = True) -> list[Opening]:
-    """Return the statements that say what the open transaction may see from here on.
+def scope(
+    connection: Connection,
+    reach: Reach,
+    place: str,
+    prefix: str,
+    *,
+    seconds: float | None = None,
+    known: bool = True,
+) -> list[Opening]:
+    """Return the statements that say what the open transaction may see from here on, and when the server ends it.
 
     Citus takes what is set locally to its workers only where it is told to, and only what SET LOCAL sets.
     """
-    settings = {"perdure.reach": reach, "perdure.prefix": prefix, "perdure.namespace": place}
+    settings, ended = {"perdure.reach": reach, "perdure.prefix": prefix, "perdure.namespace": place}, _ended(connection)
+    ended["after"] = "0" if seconds is None else f"{int(1000 * (seconds + _AFTERWARDS))}ms"
     if not connection.clustered:
-        return [(_SCOPE, {name.removeprefix("perdure."): value for name, value in settings.items()})]
+        return [(_SCOPE, {name.removeprefix("perdure."): value for name, value in settings.items()} | ended)]
     timeout = str(node_milliseconds(known=known))
     waits = {"citus.node_connection_timeout": timeout, "citus.propagate_set_commands": "local"}
     return [
-        (sql.SQL("SET LOCAL {} = {}").format(sql.SQL(name), sql.Literal(value)), {})
-        for name, value in {**waits, "jit": "off", **settings}.items()
+        (sql.SQL(f"SELECT {_ENDED}"), ended),
+        *(
+            (sql.SQL("SET LOCAL {} = {}").format(sql.SQL(name), sql.Literal(value)), {})
+            for name, value in {**waits, "jit": "off", **settings}.items()
+        ),
     ]
+
+
+def _ended(connection: Connection) -> dict[str, str]:
+    """Return which of its settings a server ends a transaction by whose client is halted.
+
+    Before version 17 it has none but for one that is idle, which it is not between two statements that are sent
+    without waiting for an answer.
+    """
+    new = connection.info.server_version >= _TRANSACTION_TIMEOUT
+    return {"ended_by": "transaction_timeout" if new else "idle_in_transaction_session_timeout"}
 
 
 @dataclass(slots=True, eq=False)
