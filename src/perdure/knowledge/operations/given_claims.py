@@ -311,7 +311,7 @@ class _Taker:
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 
     def _with_old_value(self, each: MeantClaim, old: Value) -> list[KnownFact]:
-        """Return the facts with a value that no longer holds: of the predicate, of one akin, the only one, or archived."""
+        """Return facts with a value that no longer holds: of the predicate, of one akin, the only one, or archived."""
         claim, at = each.claim, self.handed.at
         for predicate in (claim.predicate, None):
             found = self.work.about(each.subject, predicate, at, None if predicate is None else old.norm)
