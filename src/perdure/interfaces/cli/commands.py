@@ -235,9 +235,8 @@ def option_of(parameter: Parameter) -> inspect.Parameter:
         default = None
     more: dict[str, Any] = {"help": option_help(parameter), "metavar": metavar_of(parameter)}
     if parameter.kind in _PARSERS:
-        more["parser"] = _PARSERS[parameter.kind]
-        if parameter.param.day:
-            more["parser"] = partial(moment, day=parameter.param.day)
+        day = parameter.param.day
+        more["parser"] = partial(moment, day=day) if day else _PARSERS[parameter.kind]
     if parameter.is_positional:
         argument: Any = typer.Argument(**more)
     elif is_inverted(parameter):

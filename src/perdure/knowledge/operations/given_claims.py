@@ -82,15 +82,14 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
 
 def result_of(writer: ClaimWriter) -> ClaimResult:
     """Return what became of the facts."""
-    tally, learnt, work = writer.tally, writer.tally.learnt(0, ()), writer.work
-    replaced = tuple(
-        ReplacedFact(i, work.record(i).content.text, work.successor(i), i in tally.displaced) for i in learnt.retired
-    )
-    unknown = tuple(dict.fromkeys(tally.unknown))
+    tally, work = writer.tally, writer.work
+    learnt = tally.learnt(0, ())
+    text = {i: work.record(i).content.text for i in learnt.retired}
+    replaced = tuple(ReplacedFact(i, text[i], work.successor(i), i in tally.displaced) for i in learnt.retired)
     notes = tuple(related_memory(work.record(i)) for i in tally.superseded)
     taken = tuple(TakenName(name, known) for name, known in tally.taken.items())
     became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
-    return ClaimResult(*became, replaced, tuple(tally.planned), unknown, notes, taken)
+    return ClaimResult(*became, replaced, tuple(tally.planned), tuple(dict.fromkeys(tally.unknown)), notes, taken)
 
 
 class _Taker:
@@ -313,23 +312,22 @@ class _Taker:
     def _with_old_value(self, each: MeantClaim, old: Value) -> list[KnownFact]:
         """Return facts with a value that no longer holds: of the predicate, of one akin, the only one, or archived."""
         claim, at = each.claim, self.handed.at
-        for predicate in (claim.predicate, None):
-            found = self.work.about(each.subject, predicate, at, None if predicate is None else old.norm)
+        for predicate, norm in ((claim.predicate, old.norm), (None, None)):
+            found = self.work.about(each.subject, predicate, at, norm)
             having = [k for k in found if k.fact.value.norm == old.norm and not k.fact.denied]
-            if having and predicate is not None:
+            if having and predicate:
                 return having
         akin = [k for k in having if resources(self.ctx).predicates.akin(claim.predicate, k.fact.predicate)]
-        return akin or (
-            having if len(having) == 1 else self.work.unanswered(each.subject, claim.predicate, old.norm, at)
-        )
+        if akin or len(having) == 1:
+            return akin or having
+        return self.work.unanswered(each.subject, claim.predicate, old.norm, at)
 
     def _report_unknown(self, each: MeantClaim, old: Value) -> None:
         """Write down that nothing is known of what a claim is said to replace; refuse the id of no memory."""
         text, claim = each.given.replaces, each.claim
         ids = self._ids(text)
-        if not self.gone.keys().isdisjoint(ids):
-            return
-        if any(f.value.norm == old.norm for f in self.work.replaced(each.subject, claim.predicate)):
+        before = self.work.replaced(each.subject, claim.predicate)
+        if not self.gone.keys().isdisjoint(ids) or any(f.value.norm == old.norm for f in before):
             return  # it was replaced before
         if not ids and is_memory_id(text):
             raise NotFound(
