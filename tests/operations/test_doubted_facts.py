@@ -218,6 +218,21 @@ def test_beside_a_prompt_the_old_value_does_not_stand_alone_because_the_newer_wa
         assert "(newer: number 1)" in shown.splitlines()[number]
 
 
+def test_beside_a_prompt_a_fact_stands_behind_what_ended_the_later_message_in_turn(memory, clock):
+    memory.remember(TIDE, facts=[FLASK])
+    say(memory, clock, FASTAPI)
+    litestar = "Change of plan for tidewatch: Litestar instead of FastAPI, it is smaller"
+    say(memory, clock, litestar)
+    for session, prompts in (("a", ()), ("b", ("Why Litestar, and is it smaller?",))):
+        for prompt in prompts:
+            assert litestar in memory.agent.beside(prompt, session, "default")
+        shown = memory.agent.beside("is it Flask, FastAPI or Litestar?", session, "default")
+        assert FASTAPI not in shown
+        assert ("web framework: Flask" in shown) <= (litestar in shown)
+        for line in lines(shown, "web framework: Flask"):
+            assert "(newer: number 1)" in line
+
+
 def test_beside_a_prompt_without_vectors_the_fact_is_marked_as_its_note_is(tmp_path, clock):
     with perdure.open(tmp_path / "words.db", {"embedder": {"model": "none"}}, clock=clock) as memory:
         memory.remember(TIDE, facts=[FLASK])

@@ -125,7 +125,8 @@ def find_older(
 
 def _by_earlier(ids: Sequence[str], pairs: _Pairs) -> dict[str, list[str]]:
     """Return earlier -> the latest of the later ones, of pairs as [earlier, later]."""
-    return {ids[at]: [ids[i] for i in np.flatnonzero(pairs[at])[-_LATEST:]] for at in np.flatnonzero(pairs.any(axis=1))}
+    earlier = np.flatnonzero(pairs.any(axis=1)).tolist()
+    return {ids[at]: [ids[i] for i in np.flatnonzero(pairs[at])[-_LATEST:].tolist()] for at in earlier}
 
 
 def _of_facts(
