@@ -91,7 +91,7 @@ def test_what_the_later_statement_does_not_speak_of_stays_as_it_is(memory, clock
         h for h in memory.recall("Which database does tidewatch use?", touch=False).hits if h.memory.id == fact.id
     )
     assert hit.newer == ()
-    assert DOUBT not in memory.answer_sheet("Which database does tidewatch use?").text
+    assert fact.id in [entry.id for entry in memory.answer_sheet("Which database does tidewatch use?").known]
 
 
 def test_of_a_note_that_says_two_things_only_the_fact_that_is_spoken_of_is_doubted(memory, clock):
@@ -150,7 +150,16 @@ def test_the_answer_sheet_shows_the_later_message_with_the_fact(memory, clock):
     text = sheet.text.casefold()
     assert text.index(DOUBT) < text.index("shop: host: aws") < text.index(HETZNER.casefold())
     assert sheet.text.count(HETZNER) == 1
-    assert not lines(sheet.text, "Known\n")
+    assert "\nKnown\n" not in sheet.text
+
+
+def test_the_answer_sheet_finds_the_later_message_where_the_question_does_not(memory, clock):
+    memory.remember(SHOP, facts=[HOSTING])
+    memory.remember(TIDE, facts=[FLASK, SQLITE])
+    said, fact = say(memory, clock, FASTAPI), fact_of(memory, "Flask")
+    sheet = memory.answer_sheet("Which web framework?")
+    (entry,) = (e for e in (*sheet.known, *sheet.doubted) if e.id == fact.id)
+    assert [quote.memory for quote in entry.later] == [said]
 
 
 def test_memory_md_and_a_sessions_start_list_neither_the_fact_nor_its_note_unmarked(memory, clock):
@@ -174,12 +183,12 @@ def test_memory_md_and_a_sessions_start_list_neither_the_fact_nor_its_note_unmar
 
 
 def test_a_fact_that_stands_in_the_summary_itself_is_marked_there(memory, clock):
-    long = " ".join(f"Rack {n} of the shop has {n} power supplies and {n + 3} fans." for n in range(5))
-    note = f"{SHOP} {long}"
-    assert len(note) > 280
-    memory.remember(note[:299], facts=[HOSTING])
-    say(memory, clock, HETZNER)
-    (line,) = lines(memory.digest(), "shop: host: AWS")
+    racks = " ".join(f"Rack {n} of the shop has {n} power supplies and {n + 3} fans." for n in range(6))
+    memory.remember(f"{SHOP} {racks}", facts=[{**HOSTING, "predicate": "cloud provider"}])
+    (line,) = lines(memory.digest(), "shop: cloud provider: AWS")
+    assert DOUBT not in line
+    say(memory, clock, "We moved the shop's provider from AWS to Hetzner")
+    (line,) = lines(memory.digest(), "shop: cloud provider: AWS")
     assert DOUBT in line
 
 
@@ -207,6 +216,21 @@ def test_beside_a_prompt_the_old_value_does_not_stand_alone_because_the_newer_wa
     assert estimate_tokens(shown) <= 250
     for number in old:
         assert "(newer: number 1)" in shown.splitlines()[number]
+
+
+def test_beside_a_prompt_a_fact_stands_behind_what_ended_the_later_message_in_turn(memory, clock):
+    memory.remember(TIDE, facts=[FLASK])
+    say(memory, clock, FASTAPI)
+    litestar = "Change of plan for tidewatch: Litestar instead of FastAPI, it is smaller"
+    say(memory, clock, litestar)
+    for session, prompts in (("a", ()), ("b", ("Why Litestar, and is it smaller?",))):
+        for prompt in prompts:
+            assert litestar in memory.agent.beside(prompt, session, "default")
+        shown = memory.agent.beside("is it Flask, FastAPI or Litestar?", session, "default")
+        assert FASTAPI not in shown
+        assert ("web framework: Flask" in shown) <= (litestar in shown)
+        for line in lines(shown, "web framework: Flask"):
+            assert "(newer: number 1)" in line
 
 
 def test_beside_a_prompt_without_vectors_the_fact_is_marked_as_its_note_is(tmp_path, clock):

@@ -126,11 +126,11 @@ def test_a_session_that_goes_on_after_its_end_is_open_again(memory, clock):
     memory.agent.begin("s", "default", "t.jsonl")
     take_in(memory, mark="5:5:c")
     memory.agent.ended("s", "default")
-    assert memory.agent.unfinished("default", besides="x") == []
+    assert memory.agent.unfinished("default", excluded="x") == []
     memory.agent.begin("s", "default", "t.jsonl")
-    [left] = memory.agent.unfinished("default", besides="x")
+    [left] = memory.agent.unfinished("default", excluded="x")
     assert (left.id, left.mark, left.silent) == ("s", "5:5:c", False)
-    assert memory.agent.unfinished("default", besides="s") == []
+    assert memory.agent.unfinished("default", excluded="s") == []
 
 
 def test_silence_is_measured_from_the_last_sign_of_life(memory, clock):
@@ -138,9 +138,9 @@ def test_silence_is_measured_from_the_last_sign_of_life(memory, clock):
     clock.passes(hours=11)
     memory.agent.alive("s", "default", "t.jsonl")
     clock.passes(hours=11)
-    assert not memory.agent.unfinished("default", besides="x")[0].silent
+    assert not memory.agent.unfinished("default", excluded="x")[0].silent
     clock.passes(hours=1)
-    assert memory.agent.unfinished("default", besides="x")[0].silent
+    assert memory.agent.unfinished("default", excluded="x")[0].silent
 
 
 def test_signs_of_life_are_not_written_down_all_the_time(memory, clock):

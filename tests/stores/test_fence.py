@@ -530,7 +530,7 @@ def test_tokens_of_another_prefix_are_not_seen_and_open_nothing(path, alice):
 AGENT = {
     "known": lambda a: a.known("talk", "alice"),
     "begin": lambda a: a.begin("talk", "alice", "t.jsonl"),
-    "unfinished": lambda a: a.unfinished("alice", besides="x"),
+    "unfinished": lambda a: a.unfinished("alice", excluded="x"),
     "take_in": lambda a: a.take_in("talk", "alice", [], transcript="t.jsonl", mark="1:1:a"),
     "alive": lambda a: a.alive("talk", "alice", "t.jsonl"),
     "ended": lambda a: a.ended("talk", "alice"),

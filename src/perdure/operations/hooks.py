@@ -194,7 +194,7 @@ class Agent:
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         current = [h for h in hits if h.memory.id not in over and is_informative(h.memory)]
-        return newer_before([h for h in current if h.memory.id in related - hidden], current)
+        return newer_before([h for h in current if h.memory.id in related - hidden], current, hits)
 
     def _is_beside(self, hit: Hit) -> bool:
         """Return whether a hit shares no word and no meaning with a prompt, but was said beside what does.

@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from perdure.records.memory import Kind
 from perdure.records.recall import Hit
 
 
-def newer_before(chosen: Sequence[Hit], known: Sequence[Hit]) -> list[Hit]:
+def newer_before(chosen: Sequence[Hit], known: Sequence[Hit], found: Sequence[Hit]) -> list[Hit]:
     """Return the chosen hits, each newer one before what names it, also where it was not chosen.
+
+    Where what is named is over itself, what took its place stands for it; a fact without that is left out.
 
     Args:
         chosen: What is to be shown, the best first.
         known: What may be shown because another one names it as newer.
+        found: All that was found: the known ones, what is over, and what says too little to be shown.
     """
     shown: dict[str, Hit] = {}
     others = {h.memory.id: h for h in (*known, *chosen)}
+    after = {h.memory.id: (*filter(None, [h.updated_by]), *h.newer) for h in found if h.memory.id not in others}
     for hit in chosen:
-        newer = tuple(i for i in hit.newer if i in others)
+        newer = tuple(dict.fromkeys(i for one in hit.newer for i in _standing(one, others, after)))
+        if hit.newer and not newer and hit.memory.kind is Kind.FACT:
+            continue
         if newer and newer[0] not in shown:
             first = others[newer[0]]
             shown[newer[0]] = replace(first, newer=tuple(i for i in first.newer if i in shown))
         shown.setdefault(hit.memory.id, replace(hit, newer=newer))
     return list(shown.values())
+
+
+def _standing(identity: str, others: Mapping[str, Hit], after: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return what may be shown for one that is named: itself, or what stands in its place now."""
+    waiting, seen = [identity], list[str]()
+    while waiting:
+        one = waiting.pop(0)
+        if one not in seen:
+            seen.append(one)
+            waiting += () if one in others else after.get(one, ())
+    return [one for one in seen if one in others]

@@ -33,6 +33,7 @@ from perdure.knowledge.rules.fact_answers import (
 )
 from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text, word_of
 from perdure.knowledge.rules.set_phrases import without_set_phrases
+from perdure.operations.corrections import with_unfound_corrections
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
@@ -176,7 +177,9 @@ class _Search:
         What a later message says otherwise is no answer; asked about another time, it may be just that. What sums up an
         entity stands on the sheet itself, with its current confidence.
         """
-        found = recall(self.ctx, query, self.namespace, HITS, self.then, touch=False).hits
+        found: Sequence[Hit] = recall(self.ctx, query, self.namespace, HITS, self.then, touch=False).hits
+        if not self.then.looks_back and any(h.memory.kind is Kind.FACT for h in found):
+            found = with_unfound_corrections(self.ctx, self.namespace, found, query, self.then)
         outdated = self._outdated(found) if not self.then.looks_back else frozenset[str]()
         hits = [h for h in found if h.memory.id not in outdated]
         return [h for h in hits if (h.memory.kind, h.memory.source) != (Kind.SUMMARY, SUMMARIZED)]

@@ -137,7 +137,8 @@ def _told_later(messages: Sequence[MemoryItem]) -> _Pairs:
 
 def _by_earlier(ids: list[str], pairs: _Pairs) -> dict[str, list[str]]:
     """Return earlier -> the latest of the later ones, of pairs as [earlier, later]."""
-    return {ids[at]: [ids[i] for i in np.flatnonzero(pairs[at])[-_LATEST:]] for at in np.flatnonzero(pairs.any(axis=1))}
+    earlier = np.flatnonzero(pairs.any(axis=1)).tolist()
+    return {ids[at]: [ids[i] for i in np.flatnonzero(pairs[at])[-_LATEST:].tolist()] for at in earlier}
 
 
 def _of_facts(
