@@ -311,17 +311,15 @@ class _Taker:
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 
     def _with_old_value(self, each: MeantClaim, old: Value) -> list[KnownFact]:
-        """Return the facts with a value that no longer holds: of the predicate, of one akin, the only one, or archived."""
-        claim, at = each.claim, self.handed.at
+        """Return the facts with a value that no longer holds: of the predicate, of one akin, the only one, or faded."""
+        subject, claim, at = each.subject, each.claim, self.handed.at
         for predicate in (claim.predicate, None):
-            found = self.work.about(each.subject, predicate, at, None if predicate is None else old.norm)
+            found = self.work.about(subject, predicate, at, None if predicate is None else old.norm)
             having = [k for k in found if k.fact.value.norm == old.norm and not k.fact.denied]
             if having and predicate is not None:
                 return having
         akin = [k for k in having if resources(self.ctx).predicates.akin(claim.predicate, k.fact.predicate)]
-        return akin or (
-            having if len(having) == 1 else self.work.unanswered(each.subject, claim.predicate, old.norm, at)
-        )
+        return akin or (having if len(having) == 1 else self.work.unanswered(subject, claim.predicate, old.norm, at))
 
     def _report_unknown(self, each: MeantClaim, old: Value) -> None:
         """Write down that nothing is known of what a claim is said to replace; refuse the id of no memory."""

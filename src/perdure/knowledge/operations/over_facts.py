@@ -43,7 +43,7 @@ def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filt
 
 
 def replaced_facts(ctx: Context, namespace: str, believed: Iterable[str]) -> dict[str, tuple[Fact, OverFact]]:
-    """Return the facts that others replaced, of what some that are believed tell, each with what is to be said of it."""
+    """Return the facts that others replaced, of what some that are believed tell, and what is to be said of each."""
     keys = sorted({fact.key for fact in _facts(find_documents(ctx, namespace, Shelf.FACT, sorted(believed))).values()})
     known, now = _facts(find_documents_named(ctx, namespace, Shelf.FACT, keys)), ctx.clock()
     gone = [fact for fact in known.values() if is_gone(fact, NOW, now) and not fact.denied]

@@ -198,7 +198,8 @@ def by_worth(
 ) -> Iterator[DigestEntry]:
     """Yield entries in the order in which they are taken: pinned first, then by worth per token, duplicates late.
 
-    What somebody meant to be kept comes before what was only said. Before one stand the newer ones about the same thing.
+    What somebody meant to be kept comes before what was only said. Before each stand the newer ones about the same
+    thing.
     """
     cost = np.array([sizes[e.memory.id] + ATTENTION for e in entries], dtype=np.float64)
     value = np.array([e.worth for e in entries])
