@@ -228,16 +228,20 @@ def is_inverted(parameter: Parameter) -> bool:
     return parameter.name == "dry_run" and parameter.default is True
 
 
+def _parser_of(parameter: Parameter) -> Callable[[str], Any] | None:
+    """Return what reads a parameter's text; of some instants a day is taken whole."""
+    day = parameter.param.day
+    return partial(moment, day=day) if day else _PARSERS.get(parameter.kind)
+
+
 def option_of(parameter: Parameter) -> inspect.Parameter:
     """Return a parameter as typer takes it."""
     annotation, default = annotation_of(parameter), None if parameter.param.key else parameter.default
     if parameter.kind in ("texts", "choices", "objects") and not parameter.required:
         default = None
     more: dict[str, Any] = {"help": option_help(parameter), "metavar": metavar_of(parameter)}
-    if parameter.kind in _PARSERS:
-        more["parser"] = _PARSERS[parameter.kind]
-        if parameter.param.day:
-            more["parser"] = partial(moment, day=parameter.param.day)
+    if (parser := _parser_of(parameter)) is not None:
+        more["parser"] = parser
     if parameter.is_positional:
         argument: Any = typer.Argument(**more)
     elif is_inverted(parameter):
