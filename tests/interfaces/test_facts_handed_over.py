@@ -55,7 +55,7 @@ def test_facts_without_a_memory_are_answered_with_what_is_known_beside_them(plac
     assert [(one["id"], one["content"]) for one in done["related"]] == [
         (kept["id"], "Ana lives in Paris and does not eat pork.")
     ]
-    assert [(one["subject"], one["predicates"]) for one in done["predicates"]] == [("Ana", ["eat"])]
+    assert [(one["subject"], one["predicates"]) for one in done["predicates"]] == [("Ana", ["eats"])]
     told = CliRunner().invoke(cli.app, ["learn", "--facts", "-"], input=json.dumps([{**HOME, "value": "Lima"}])).stdout
     assert "1 new fact" in told
     assert "Known of Ana: eat" in told

@@ -108,7 +108,9 @@ def test_a_denied_fact_reads_the_same_wherever_it_is_shown(memory, clock):
     assert NOT_PORK in memory.digest()
     assert NOT_PORK in [h.memory.content for h in memory.recall("Does Ana eat pork?", touch=False).hits]
     clock.passes(days=100)
-    assert "that Ana does not eat pork" in memory.review(limit=5)[0].question
+    assert memory.review(limit=5) == []  # nobody is asked whether it still does not hold
+    memory.used([fact.id], "wrong")
+    assert "Ana does not eat pork" in memory.review(limit=5)[0].question
 
 
 @pytest.mark.behaviour("FD6")
