@@ -129,6 +129,16 @@ def lost_node(error: psycopg.Error) -> str:
     return found[1] if found else ""
 
 
+_TAKEN: Final = re.compile(r"could not establish any connections to the node \S+ after (\d+) ms")
+_FAIR: Final = 500  # milliseconds to connect to a node: one that is up may take that long on a busy machine
+
+
+def had_little_time(error: psycopg.Error) -> bool:
+    """Whether a node had hardly any time to answer, because the call had no more: that says little about the node."""
+    found = _TAKEN.search(str(error))
+    return found is not None and int(found[1]) < _FAIR
+
+
 def translate_error(error: psycopg.Error) -> PerdureError:
     """Return our error for one of the driver's."""
     text = first_line(error)

@@ -25,6 +25,7 @@ from perdure.stores.postgres.faults import (
     COLLIDED,
     SERVER,
     Outages,
+    had_little_time,
     is_lost,
     lost_node,
     node_unavailable,
@@ -219,6 +220,8 @@ class Server:
     def _worth_waiting(self, error: psycopg.Error, place: str | None, began: float) -> bool:
         """Note what does not answer; a fan-out waits for no node, because it can do without."""
         node = lost_node(error)
+        if place and had_little_time(error):
+            return True  # until the call's time is over
         deadline = self._outages.note(node, place, translate_error(error), began)
         return time.monotonic() < deadline and not (node and place == "")
 
