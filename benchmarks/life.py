@@ -50,7 +50,7 @@ class Course:
     statuses: list[Mapping[str, int]] = field(default_factory=list)
     bytes_each: list[float] = field(default_factory=list)
     seconds: list[tuple[int, str, float, int]] = field(default_factory=list)
-    """(day, verb, seconds, memories) of each call."""
+    """(day, verb, seconds, memories) of each call: those stored by then; of a sweep those that it looked at."""
     values: dict[str, list[float]] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
     journal: Counter[str] = field(default_factory=Counter)
@@ -70,18 +70,25 @@ class Course:
         self.bytes_each.append(size / stored)
 
     def growth(self) -> list[tuple[str, float, float, bool]]:
-        """Return (what, at the beginning, at the end, whether it is judged): medians of early and late days."""
+        """Return (what, at the beginning, at the end, whether it is judged): medians of early and late days.
+
+        Sweeps are added up: in a young store most of them find nothing due, so their median would be that of nothing.
+        """
         last = self.days[-1] + 1
         early, late = (last * 0.1, last * 0.25), (last * 0.85, last)
         found = []
         for verb in sorted({verb for _, verb, _, _ in self.seconds}):
             told = [
-                [1e6 * s / max(1, n) for day, v, s, n in self.seconds if v == verb and low <= day < high]
+                [(1e6 * s, n) for day, v, s, n in self.seconds if v == verb and low <= day < high]
                 for low, high in (early, late)
             ]
-            if min(map(len, told)) >= 5:
-                is_judged = min(map(len, told)) >= FEW
-                found.append((f"{verb}, µs for each memory stored", *map(statistics.median, told), is_judged))
+            is_judged = min(map(len, told)) >= FEW
+            if min(map(len, told)) >= 5 and verb != "sweep":
+                each = [statistics.median(s / n for s, n in some) for some in told]
+                found.append((f"{verb}, µs for each memory stored", *each, is_judged))
+            elif min(map(len, told)) >= 5 and all(sum(n for _, n in some) for some in told):
+                each = [sum(s for s, _ in some) / sum(n for _, n in some) for some in told]
+                found.append(("sweep, µs for each memory looked at", *each, is_judged))
         sizes = [
             [b for day, b in zip(self.days, self.bytes_each, strict=True) if low <= day < high]
             for low, high in (early, late)
@@ -130,9 +137,8 @@ def _time_calls(player: Player, course: Course, clock: Callable[[], float]) -> N
         def run(*args: Any, **kwargs: Any) -> Any:
             begun = clock()
             done = call(*args, **kwargs)
-            course.seconds.append(
-                ((player.clock.now - START).days, verb, clock() - begun, max(1, len(player.told.texts)))
-            )
+            memories = done.examined if verb == "sweep" else max(1, len(player.told.texts))
+            course.seconds.append(((player.clock.now - START).days, verb, clock() - begun, memories))
             return done
 
         return run

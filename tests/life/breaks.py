@@ -68,11 +68,11 @@ def _standing_in(where: str | tuple[type, str], make: Make) -> Any:
 # --- lives
 
 
-def _busy(me: Teller, _: int) -> None:
-    """Note as much each day as on any other, and ask as often."""
-    for _ in range(10):
+def _busy(me: Teller, number: int) -> None:
+    """Begin with some notes, and then note and ask as much each day as on any other."""
+    for _ in range(30 if number == 0 else 5):
         me.note()
-    for _, text in me.past[-3:]:
+    for _, text in me.past[-5:]:
         me.step("recall", query=text, limit=2)
 
 
@@ -96,7 +96,7 @@ LIVES: Final[Mapping[str, Callable[[], Life]]] = {
     "clerk": lambda: life_of("clerk", 1, 14),
     "returner": lambda: life_of("returner", 1, 16, upkeep={**ERASING["upkeep"], "erase_archived_days": 3}),
     "family": lambda: life_of("family", 1, 60),
-    "busy": lambda: _life_of("busy", _busy, 12),
+    "busy": lambda: _life_of("busy", _busy, 10),
     "hoarder": lambda: _life_of("hoarder", _hoarder, HEARD + 2),
 }
 """Short lives; each of them says of the engine as it is that nothing is wrong."""
@@ -248,9 +248,9 @@ def _longer_each_time() -> Callable[[Plan], Plan]:
     return of
 
 
-def _dated_when_counted(accesses: Any) -> Any:
-    def run(self: SqliteStore, namespace: str, ids: Sequence[str], until: int) -> Any:
-        return {i: [(until, n) for _, n in some] for i, some in accesses(self, namespace, ids, until).items()}
+def _dated_when_counted(replay: Any) -> Any:
+    def run(states: Any, accesses: Any, now: int, *more: Any) -> Any:
+        return replay(states, {i: [(now, n) for _, n in some] for i, some in accesses.items()}, now, *more)
 
     return run
 
@@ -258,7 +258,7 @@ def _dated_when_counted(accesses: Any) -> Any:
 APPLY: Final = (SqliteStore, "apply")
 SCHEDULES: Final[Mapping[str, Break]] = {
     "an access counts at the instant at which a sweep counts it": Break(
-        [((SqliteStore, "accesses"), _dated_when_counted)], "coder", "schedules", "value"
+        [("perdure.operations.lifecycle.sweep.replay", _dated_when_counted)], "coder", "", "memories "
     ),
 }
 """What makes a store depend on when it is swept, which is seen by two lives only."""

@@ -65,7 +65,7 @@ def test_the_page_of_a_life_shows_what_holds_what_was_asked_and_what_was_reached
     assert dict(page.table("journal lines of", "number")).keys() >= {"remember", "sweep"}
     assert [cell for (cell,) in page.table("open questions") if re.fullmatch(r".+\? \(.+\)", cell)] != []
     sizes = {what: tuple(map(float, row)) for what, *row in page.table("for each memory", "beginning", "end", "ratio")}
-    assert sizes.keys() >= {"bytes for each memory stored", "sweep, µs for each memory stored"}
+    assert sizes.keys() >= {"bytes for each memory stored", "sweep, µs for each memory looked at"}
     assert all(
         early > 0 and ratio == pytest.approx(late / early, rel=0.02, abs=0.01) for early, late, ratio in sizes.values()
     )
