@@ -81,6 +81,7 @@ train: $(TRAINING)/.ready
 	$(TRAINING)/bin/python training/train.py
 	$(TRAINING)/bin/python training/export.py
 	$(TRAINING)/bin/python training/evaluate.py
+	$(TRAINING)/bin/python training/speed.py
 
 # Trains the model of what a later statement makes untrue, writes it into the embedder's package and prints what it tells apart.
 supersession: $(TRAINING)/.ready

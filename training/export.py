@@ -1,9 +1,11 @@
 """Write a trained model as an ONNX file with int8 weights.
 
-Usage: python training/export.py [--weights FILE] [--package FOLDER]
+Usage: python training/export.py [--weights FILE] [--package FOLDER] [--record]
 
 Writes ``model.onnx`` into the package's folder and its digest into the package's ``__init__.py``, where there is one.
-Weights that lose too much against float, or are too large, are not put there, and the script ends with 1.
+Weights that lose too much against float, or are too large, are not put there, and neither are weights of the shipped
+conversations and recipe that reach something else than the shipped ones (``trained.py``); the script ends with 1.
+``--record`` makes the weights the shipped ones.
 
 Only the weights are int8, one scale for each row of a table or column of a matrix; the arithmetic stays float32. So a
 text's vector does not depend on the texts that it is embedded with. The runtime turns the matrices back into float32
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import re
 import shutil
 import sys
@@ -30,6 +33,7 @@ from encoder import Encoder
 from loss import english_test_chats, export_faults, found_by, lost, recall_of
 from perdure.models.local import LocalEmbedder
 from pools import Kept
+from trained import conversations_digest, differences, read_record, write_record
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALLEST = 10_000
@@ -141,6 +145,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--weights", type=Path, default=ROOT / "build/training/model.safetensors")
     parser.add_argument("--package", type=Path, default=ROOT / "packages/perdure-embedder/src/perdure_embedder")
+    parser.add_argument("--record", action="store_true", help="write training/trained.json for these weights")
     given = parser.parse_args()
     encoder = Encoder()
     encoder.model.load_state_dict(load_file(given.weights))
@@ -154,6 +159,21 @@ def main() -> None:
     print(f"recall@10 of our English test conversations, float and int8: {said}; lost {loss:.2%} ± {error:.2%}")
     if faults := list(export_faults(loss, error, small.stat().st_size)):
         sys.exit("\n".join(faults))
+    made = {
+        "conversations": conversations_digest(),
+        **json.loads(given.weights.with_name("training.json").read_text("utf-8")),
+        "float_sha256": hashlib.sha256(given.weights.read_bytes()).hexdigest(),
+        "model_sha256": hashlib.sha256(small.read_bytes()).hexdigest(),
+        "float_recall_at_10": round(100 * recall_of(found[0]), 2),
+        "recall_at_10": round(100 * recall_of(found[1]), 2),
+    }
+    if given.record:
+        write_record(made)
+    elif faults := list(differences(read_record(), made)):
+        sys.exit("\n".join(faults))
+    else:
+        same = made["model_sha256"] == read_record()["model_sha256"]
+        print("the same bytes as the shipped weights" if same else "not the same bytes as the shipped weights")
     install(small, given.package)
 
 

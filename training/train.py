@@ -125,12 +125,12 @@ def train(chats: Sequence[Conversation], recipe: Recipe, output: Path, device: s
     steps_each = len(pairs) // recipe.batch
     steps = recipe.epochs * steps_each
     optimizer = torch.optim.AdamW(encoder.model.parameters(), weight_decay=recipe.weight_decay)
-    checkpoint, first, started = output / "checkpoint.pt", 0, time.monotonic()
+    checkpoint, first, started = output / "checkpoint.pt", 0, time.process_time()
     digest = digest_of(pairs, recipe)
     if checkpoint.exists() and (kept := torch.load(checkpoint, weights_only=True)).get("digest") == digest:
         encoder.model.load_state_dict(kept["model"])
         optimizer.load_state_dict(kept["optimizer"])
-        first = kept["epoch"]
+        first, started = kept["epoch"], started - kept["processor_seconds"]
     for epoch in range(first, recipe.epochs):
         rng = random.Random(recipe.seed * 1000 + epoch)
         order = rng.sample(pairs, len(pairs))
@@ -148,13 +148,21 @@ def train(chats: Sequence[Conversation], recipe: Recipe, output: Path, device: s
             optimizer.step()
         output.mkdir(parents=True, exist_ok=True)
         state = {"model": encoder.model.state_dict(), "optimizer": optimizer.state_dict()}
-        torch.save({**state, "epoch": epoch + 1, "digest": digest}, checkpoint)
+        spent = time.process_time() - started
+        torch.save({**state, "epoch": epoch + 1, "digest": digest, "processor_seconds": spent}, checkpoint)
         print(
-            f"epoch {epoch + 1} of {recipe.epochs}: loss {np.mean(losses):.3f}, {time.monotonic() - started:.0f} s",
+            f"epoch {epoch + 1} of {recipe.epochs}: loss {np.mean(losses):.3f}, {spent:.0f} s of processor time",
             flush=True,
         )
     average(encoder, base, recipe.base_share)
+    write_training(output, recipe, time.process_time() - started)
     return encoder
+
+
+def write_training(output: Path, recipe: Recipe, seconds: float) -> None:
+    """Write beside the weights by which recipe they were made, and how long that took."""
+    made = {"recipe": asdict(recipe), "processor_seconds": round(seconds)}
+    (output / "training.json").write_text(json.dumps(made, indent=2) + "\n", "utf-8")
 
 
 def average(encoder: Encoder, base: Encoder, share: float) -> None:
@@ -183,7 +191,6 @@ def main() -> None:
         {name: value.contiguous() for name, value in encoder.model.state_dict().items()},
         given.output / "model.safetensors",
     )
-    (given.output / "recipe.json").write_text(json.dumps(asdict(recipe), indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

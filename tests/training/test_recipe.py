@@ -38,14 +38,13 @@ def test_the_script_trains_on_no_test_conversation(script, tmp_path, monkeypatch
     assert not {c.title for c in trained} & {c.title for c in conversations("test")}
 
 
-def test_another_number_of_negatives_is_another_recipe_which_is_kept_beside_the_weights(script, tmp_path, monkeypatch):
+def test_another_number_of_negatives_is_another_recipe(script, tmp_path, monkeypatch):
     train = script("train")
     monkeypatch.setattr(train, "train", MagicMock())
     for asked, used in (([], 3), (["--negatives", "5"], 5)):
         monkeypatch.setattr(sys, "argv", ["train.py", "--output", str(tmp_path), *asked])
         train.main()
         assert train.train.call_args.args[1].negatives == used
-        assert json.loads((tmp_path / "recipe.json").read_text("utf-8"))["negatives"] == used
 
 
 def test_an_interrupted_training_goes_on_and_one_of_other_pairs_or_another_recipe_starts_anew(
@@ -64,13 +63,17 @@ def test_an_interrupted_training_goes_on_and_one_of_other_pairs_or_another_recip
         train.train(pairs, recipe, tmp_path)
         return step.call_count
 
-    recipe = train.Recipe(batch=1)
+    recipe = train.Recipe(batch=1, negatives=5)
     one, other = (train.Pair(text, "turn", ("another",), frozenset(["turn"])) for text in ("who?", "when?"))
     assert (steps([one], recipe), steps([one], recipe)) == (3, 0)
-    kept["epoch"] = 1
+    beside = json.loads((tmp_path / "training.json").read_text("utf-8"))
+    assert (beside["recipe"]["negatives"], beside["processor_seconds"] >= 0) == (5, True)
+    kept["epoch"], kept["processor_seconds"] = 1, 1000.0
     assert steps([one], recipe) == 2
+    resumed = json.loads((tmp_path / "training.json").read_text("utf-8"))
+    assert 1000 <= resumed["processor_seconds"] < 1100  # what the interrupted run took counts
     assert steps([other], recipe) == 3
-    assert steps([other], train.Recipe(batch=1, epochs=2)) == 2
+    assert steps([other], train.Recipe(batch=1, negatives=5, epochs=2)) == 2
 
 
 def test_only_base_weights_with_the_digest_are_taken(script, tmp_path, monkeypatch):

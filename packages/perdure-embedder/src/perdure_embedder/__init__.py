@@ -5,7 +5,7 @@ from pathlib import Path
 MODEL = "perdure-embedder"
 """The name of the model; vectors of two models are never compared."""
 
-SHA256 = "3d65e548a33400025f5264574444a2be3d86375a52bf47271a30b774403573c4"
+SHA256 = "e5412b871fee27c59394332160affe4b132bf48384f2baef8dac858a2887ca72"
 """The digest of the file at :func:`model_path`."""
 
 DIMENSIONS = 384
