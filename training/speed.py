@@ -38,7 +38,9 @@ def earlier_weights() -> Path:
             with file.open("rb") as opened:
                 if hashlib.file_digest(opened, "sha256").hexdigest() == EARLIER_SHA256:
                     return file
-    sys.exit(f"No installed package holds model.onnx with the SHA-256 {EARLIER_SHA256}: run `make .venv-training/.ready`.")
+    sys.exit(
+        f"No installed package holds model.onnx with the SHA-256 {EARLIER_SHA256}: run `make .venv-training/.ready`."
+    )
 
 
 def processor_times(embedder: LocalEmbedder, questions: Sequence[str], messages: Sequence[str]) -> tuple[float, float]:
@@ -69,8 +71,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     given = parser.parse_args()
     chats = [chat for chat in conversations("test") if chat.language == "en"]
-    questions = [q.text for chat in chats for q in chat.questions][:: 2][:QUESTIONS]
-    messages = [chat.searchable(turn) for chat in chats for turn in chat.turns][:: 7][:MESSAGES]
+    questions = [q.text for chat in chats for q in chat.questions][::2][:QUESTIONS]
+    messages = [chat.searchable(turn) for chat in chats for turn in chat.turns][::7][:MESSAGES]
     models = (LocalEmbedder(threads=1), LocalEmbedder(weights=earlier_weights(), threads=1))
     for model in models:
         model.embed(questions[:20], purpose="query")

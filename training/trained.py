@@ -1,8 +1,8 @@
 """What the training that made the shipped weights was, and whether another one of the same data repeats it.
 
-``trained.json`` is written by ``export.py --record`` for the weights that are shipped. Every other ``make train`` of the
-same conversations and recipe is compared with it: the same bytes, or recall@10 on our own test conversations within 0.3
-points. Another kind of processor sums in another order, so bytes may differ there.
+``trained.json`` is written by ``export.py --record`` for the weights that are shipped. Every other ``make train`` of
+the same conversations and recipe is compared with it: the same bytes, or recall@10 on our own test conversations within
+0.3 points. Another kind of processor sums in another order, so bytes may differ there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""That the shipped weights are what `make train` makes, what a repetition may differ by, and what embedding may cost."""
+"""The shipped weights are what `make train` makes; what a repetition may differ by, and what embedding may cost."""
 
 import hashlib
 import json
@@ -98,8 +98,8 @@ def test_the_model_card_states_the_error_rate_of_the_second_reading():
     rate, error = second_reading.error_rate(rows())
     count = Counter(row["verdict"] for row in rows())
     assert (
-        f"of {len(rows())} questions, a tenth of each conversation's, {count['missing']} lack a turn and {count['wrong']}"
-        f" have a wrong one: {100 * rate:.1f} ± {100 * error:.1f} %" in " ".join(CARD.split())
+        f"of {len(rows())} questions, a tenth of each conversation's, {count['missing']} lack a turn and"
+        f" {count['wrong']} have a wrong one: {100 * rate:.1f} ± {100 * error:.1f} %" in " ".join(CARD.split())
     )
     assert f"in {count['repeated']} a further turn repeats the answer" in " ".join(CARD.split())
 
