@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -79,9 +79,22 @@ def find_older(
     """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
     messages.sort(key=lambda m: (said_at(m.state), m.id))
-    words = [content_words(m.content) for m in messages]
     replaced = facts_replaced((m for m in memories if m.kind is Kind.FACT), messages, vectors, sources, about_one)
     superseded = {*superseded, *_notes_of(replaced, sources, messages)}
+    older = _older_among(messages, vectors, superseded, by_number=by_number)
+    facts = _of_facts(memories, older.ids, {*superseded, *replaced, *facts_of_replaced(sources, older.corrected)})
+    return replace(older, newer={**older.newer, **facts}, doubted={**older.doubted, **facts})
+
+
+def _older_among(
+    messages: Sequence[MemoryItem],
+    vectors: Mapping[str, Vector],
+    superseded: Collection[tuple[str, str]],
+    *,
+    by_number: bool,
+) -> OlderStatements:
+    """Return what is over among messages and notes, which are in the order in which they were said."""
+    words = [content_words(m.content) for m in messages]
     rows = vector_rows([m.id for m in messages], vectors)
     left_out: dict[str, list[tuple[int, int]]] = {}
     partly: dict[str, dict[str, str]] = {}
@@ -109,17 +122,15 @@ def find_older(
     for earlier in np.flatnonzero(over.any(axis=0) & said).tolist():
         if _holds_in_part(messages, words, earlier, np.flatnonzero(over[:, earlier]).tolist(), left_out, partly):
             over[:, earlier] = corrected[:, earlier] = newer[earlier] = False
-    last = {ids[earlier]: ids[later] for later, earlier in np.argwhere(corrected).tolist()}
-    facts = _of_facts(memories, ids, {*superseded, *replaced, *facts_of_replaced(sources, last)})
     return OlderStatements(
         ids,
         successions,
         {ids[at] for at in np.flatnonzero(over.any(axis=0))},
         left_out,
-        last,
+        {ids[earlier]: ids[later] for later, earlier in np.argwhere(corrected).tolist()},
         partly,
-        {**_by_earlier(ids, newer), **facts},
-        {**notes, **facts},
+        _by_earlier(ids, newer),
+        notes,
     )
 
 
