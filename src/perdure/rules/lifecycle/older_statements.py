@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -79,63 +79,62 @@ def find_older(
     """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
     messages.sort(key=lambda m: (said_at(m.state), m.id))
-    words = [content_words(m.content) for m in messages]
     replaced = facts_replaced((m for m in memories if m.kind is Kind.FACT), messages, vectors, sources, about_one)
     superseded = {*superseded, *_notes_of(replaced, sources, messages)}
+    older = _older_among(messages, vectors, superseded, by_number=by_number)
+    facts = _of_facts(memories, older.ids, {*superseded, *replaced, *facts_of_replaced(sources, older.corrected)})
+    return replace(older, newer={**older.newer, **facts}, doubted={**older.doubted, **facts})
+
+
+def _older_among(
+    messages: Sequence[MemoryItem],
+    vectors: Mapping[str, Vector],
+    superseded: Collection[tuple[str, str]],
+    *,
+    by_number: bool,
+) -> OlderStatements:
+    """Return what is over among messages and notes, which are in the order in which they were said."""
+    words = [content_words(m.content) for m in messages]
     rows = vector_rows([m.id for m in messages], vectors)
     left_out: dict[str, list[tuple[int, int]]] = {}
     partly: dict[str, dict[str, str]] = {}
     over = _replaced(messages, words, rows, left_out, partly)
     ids, corrected = [m.id for m in messages], over.copy()
+    likeness = np.zeros(over.shape) if rows is None else products_with_earlier(rows)
+    alike = np.tril(likeness >= ALIKE, -1)
+    about = _about_one_thing(messages, words, alike)
     said = np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)
+    notes_alike = alike & ~said[:, None] & ~said
+    differing = _among(messages, about & ~notes_alike, differing_texts)
+    others = differing & _comparable(messages)
+    sure = _among(messages, others, denying_texts)
+    others &= ~said | (sure | _of_the_same(messages, others) if by_number else sure)
     linked = _linked(ids, superseded)
     linked_whole = linked & ~_of_a_part(messages, linked)
-    others, otherwise = _saying_otherwise(messages, words, rows, said, by_number=by_number)
     others |= linked_whole
     over |= others & said  # notes stay
     brief = np.array([len(m.content) <= LONGEST_LINE for m in messages], np.bool_)
-    later = _told_later(messages)
-    newer = np.ascontiguousarray(((corrected | otherwise | linked | others) & later).T)  # [earlier, later]
-    notes = _by_earlier(ids, (linked_whole & ~said & later).T)
+    told = np.array([said_at(m.state) for m in messages], np.int64)
+    newer = (corrected | differing | linked | others | notes_alike) & (told[:, None] > told)
+    newer = np.ascontiguousarray(newer.T)  # [earlier, later]
+    notes = _by_earlier(ids, (linked_whole & ~said & (told[:, None] > told)).T)
     successions = (over | others) & brief[:, None]
     for earlier in np.flatnonzero(over.any(axis=0) & said).tolist():
         if _holds_in_part(messages, words, earlier, np.flatnonzero(over[:, earlier]).tolist(), left_out, partly):
             over[:, earlier] = corrected[:, earlier] = newer[earlier] = False
-    last = {ids[earlier]: ids[by] for by, earlier in np.argwhere(corrected).tolist()}
-    facts = _of_facts(memories, ids, {*superseded, *replaced, *facts_of_replaced(sources, last)})
-    gone = {ids[at] for at in np.flatnonzero(over.any(axis=0))}
-    named = {**_by_earlier(ids, newer), **facts}
-    return OlderStatements(ids, successions, gone, left_out, last, partly, named, {**notes, **facts})
+    return OlderStatements(
+        ids,
+        successions,
+        {ids[at] for at in np.flatnonzero(over.any(axis=0))},
+        left_out,
+        {ids[earlier]: ids[later] for later, earlier in np.argwhere(corrected).tolist()},
+        partly,
+        _by_earlier(ids, newer),
+        notes,
+    )
 
 
-def _saying_otherwise(
-    messages: Sequence[MemoryItem],
-    words: Sequence[frozenset[str]],
-    rows: NDArray[np.float32] | None,
-    said: NDArray[np.bool_],
-    *,
-    by_number: bool,
-) -> tuple[_Pairs, _Pairs]:
-    """Return the pairs in which the later one takes the earlier one's place, by its words, and those to be named.
-
-    Those are more: pairs that say otherwise of about the same thing, and notes that are alike.
-    """
-    shape = len(messages), len(messages)
-    alike = np.tril((np.zeros(shape) if rows is None else products_with_earlier(rows)) >= ALIKE, -1)
-    notes_alike = alike & ~said[:, None] & ~said
-    differing = _among(messages, _about_one_thing(messages, words, alike) & ~notes_alike, differing_texts)
-    others = differing & _comparable(messages)
-    sure = _among(messages, others, denying_texts)
-    others &= ~said | (sure | _of_the_same(messages, others) if by_number else sure)
-    return others, differing | notes_alike
-
-
-def _told_later(messages: Sequence[MemoryItem]) -> _Pairs:
-    told = np.array([said_at(m.state) for m in messages], np.int64)
-    return told[:, None] > told
-
-
-def _by_earlier(ids: list[str], pairs: _Pairs) -> dict[str, list[str]]:
+def _by_earlier(ids: Sequence[str], pairs: _Pairs) -> dict[str, list[str]]:
     """Return earlier -> the latest of the later ones, of pairs as [earlier, later]."""
     earlier = np.flatnonzero(pairs.any(axis=1)).tolist()
     return {ids[at]: [ids[i] for i in np.flatnonzero(pairs[at])[-_LATEST:].tolist()] for at in earlier}
