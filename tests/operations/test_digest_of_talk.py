@@ -291,3 +291,14 @@ def test_what_was_asked_to_be_remembered_stands_once(memory):
     assert text.count("lift is broken until Friday") == 1
     assert memory.agent.opening("later", "default").count("lift is broken") == 1
     assert memory.agent.beside("Is the lift broken?", "another", "default").count("lift is broken") == 1
+
+
+@on_a_file
+def test_of_a_reply_that_asks_to_remember_something_all_is_shown(opening):
+    """Only of a person's message the request alone is."""
+    memory = opening(WORDS_ONLY)
+    said = "The nightly job moved to the Bern cluster. Please remember that backups run at 02:00 on Sundays."
+    memory.ingest([{"role": "assistant", "content": said}], session="s1")
+    memory.pin(memory.list()[0].id)
+    (line,) = [line for line in str(memory.digest()).splitlines() if "backups" in line]
+    assert "nightly job" in line
