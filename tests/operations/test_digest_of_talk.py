@@ -322,3 +322,14 @@ def test_what_was_meant_to_be_kept_comes_before_what_was_said_where_room_is_shor
     assert all(text in whole for text in (*kept, *TOLD))
     assert [text for text in kept if text not in short] == []
     assert not all(text in short for text in TOLD)
+
+
+@on_a_file
+def test_of_a_reply_that_asks_to_remember_something_all_is_shown(opening):
+    """Only of a person's message the request alone is."""
+    memory = opening(WORDS_ONLY)
+    said = "The nightly job moved to the Bern cluster. Please remember that backups run at 02:00 on Sundays."
+    memory.ingest([{"role": "assistant", "content": said}], session="s1")
+    memory.pin(memory.list()[0].id)
+    (line,) = [line for line in str(memory.digest()).splitlines() if "backups" in line]
+    assert "nightly job" in line

@@ -206,3 +206,14 @@ def test_what_was_contested_then_is_contested_on_a_sheet_of_then(opening, clock)
 def test_a_timeline_as_it_was_known(memory, number, expected):
     told = memory.timeline("Gai Media", known_at=day(number)).facts
     assert [(f.value, f.state, bool(f.valid_to)) for f in told] == expected
+
+
+def test_a_fact_that_was_archived_later_was_known_until_then(opening, clock):
+    memory = opening(KNOWLEDGE)
+    memory.remember("Mia moved.", facts=[{"subject": "Mia", "predicate": "home", "value": "Oslo"}])
+    (fact,) = memory.facts("Mia")
+    clock.passes(days=10)
+    memory.archive(fact.id, "she asked")
+    assert memory.facts("Mia") == []
+    assert [f.value for f in memory.facts("Mia", known_at=day(5))] == ["Oslo"]
+    assert memory.facts("Mia", known_at=day(11)) == []

@@ -131,3 +131,17 @@ def test_a_no_with_another_value_corrects_what_was_asked(memory, talk):
 def test_in_another_language_nothing_is_read(memory, talk, text):
     talk(text)
     assert memory.facts() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Remember: milk and eggs for Friday", {("user", "note", "milk and eggs for Friday")}),
+        ("Remember, the zinc door on Mill Row 14!", set()),  # it may open any sentence
+    ],
+)
+def test_words_that_say_nothing_are_a_note_only_where_it_is_plain_that_they_are_to_be_remembered(
+    memory, talk, text, told
+):
+    talk(text)
+    assert believed(memory) == told
