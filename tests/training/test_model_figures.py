@@ -114,7 +114,7 @@ def test_the_gains_that_the_decision_states_are_those_of_its_table():
 def test_what_the_model_must_not_lose_is_stated_and_kept():
     own, base = map(float, re.search(r"SICK's relatedness ([\d.]+) \(Spearman; the base ([\d.]+)\)", CARD).groups())
     assert own >= base - 0.02
-    paired = re.search(r"user by user, MemoryBank's differences are (.*?):", CARD)[1].replace("−", "-")
+    paired = re.search(r"user by user, MemoryBank's differences are (.*?):", CARD)[1].replace("\u2212", "-")
     for difference, error in re.findall(r"(-?[\d.]+) ± ([\d.]+)", paired):
         assert float(difference) >= -2 * float(error)
     stated = re.findall(r"(\d\d\.\d) ± [\d.]+ \((?:base )?(\d\d\.\d) ± [\d.]+\)", CARD)[:2]
