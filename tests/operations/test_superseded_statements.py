@@ -612,3 +612,15 @@ def test_below_the_least_chance_nothing_is_linked(opened, clock):
     memory = opened()
     say(memory, clock, SISTER, BROTHER)
     assert links(memory, SISTER) == links(memory, BROTHER) == set()
+
+
+GYM = "gym: mondays and thursdays 18:30 at Fitmacher, membership 39,90 a month"
+KITA = "Kita changed hours, pickup latest 16:00 now, fridays still 15:00"
+
+
+def test_what_is_hardly_about_the_same_hides_nothing_however_sure_the_model_is(tmp_path, clock):
+    with perdure.open(tmp_path / "far.db", policy={}, clock=clock, embedder="local") as memory:
+        say(memory, clock, GYM, KITA)
+        assert links(memory, GYM) == {"may_be_superseded_by"}
+        assert texts(memory.recall("When is gym?", touch=False))[0] == GYM
+        assert "Fitmacher" in memory.digest()

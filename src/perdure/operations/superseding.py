@@ -27,7 +27,7 @@ from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
 from perdure.rules.doubted_facts import doubted_by
 from perdure.rules.last_said import said_at
-from perdure.rules.supersession import POSSIBLE_FROM, ComparedPair, is_statement, pairs_of
+from perdure.rules.supersession import POSSIBLE_FROM, ComparedPair, is_likely, is_statement, pairs_of
 
 Link = tuple[str, str, str]
 """(id, kind, other)"""
@@ -80,7 +80,8 @@ def _pairs(ctx: Context, namespace: str, statements: Sequence[Record], vectors: 
 
 
 def _link(pair: ComparedPair, chance: float, least: float) -> Change:
-    kind, word = (LIKELY_SUPERSEDES, "likely makes") if chance >= least else (MAY_SUPERSEDE, "may make")
+    likely = is_likely(pair, chance, least)
+    kind, word = (LIKELY_SUPERSEDES, "likely makes") if likely else (MAY_SUPERSEDE, "may make")
     row = {"kind": kind, "other": pair.earlier.id, "weight": round(chance, 4)}
     because = f"{word} {short_id(pair.earlier.id)} untrue, with a chance of {chance:.2f}"
     return Change(Target.LINK, pair.later.id, None, row, because)

@@ -20,16 +20,19 @@ NEAREST: Final = 5  # so many of the nearest statements are compared with a new 
 LEAST_COSINE: Final = 0.2  # from this cosine on; docs/decisions/0063-supersession-model.md
 LONGEST: Final = 300
 """Characters of a statement; what the model was trained on is shorter, and of longer messages it can tell nothing."""
+LIKELY_COSINE: Final = 0.3
+"""Below this cosine the later statement is never more than possibly about the same: the model is wrong too often."""
 POSSIBLE_FROM: Final = 0.4
 """From this chance on recall shows the later statement beside the earlier one (decision 63)."""
 _SILENT: Final = (Sort.QUESTION, Sort.SMALL_TALK)
 
 
 class ComparedPair(NamedTuple):
-    """Two statements, in the order in which they were made."""
+    """Two statements, in the order in which they were made, with their cosine."""
 
     earlier: Record
     later: Record
+    cosine: float
 
 
 def is_statement(record: Record) -> bool:
@@ -75,7 +78,7 @@ def _nearest_pairs(statement: Record, others: Iterable[tuple[Record, float]]) ->
     """
     near = [(other, cosine) for other, cosine in others if cosine >= LEAST_COSINE and _may_meet(statement, other)]
     near.sort(key=lambda one: (-one[1], one[0].id))
-    return [_in_order(statement, other) for other, _ in near[:NEAREST]]
+    return [_in_order(statement, other, cosine) for other, cosine in near[:NEAREST]]
 
 
 def _may_meet(statement: Record, other: Record) -> bool:
@@ -97,8 +100,14 @@ def _told_by(record: Record) -> set[str]:
     return {same_words(words).rstrip(".") for words in (text, *(request.content for request in asked))}
 
 
-def _in_order(one: Record, other: Record) -> ComparedPair:
-    return ComparedPair(*sorted((one, other), key=_said_at))
+def is_likely(pair: ComparedPair, chance: float, least: float) -> bool:
+    """Return whether a pair is linked as likely superseded, by the model's chance and the least one of the policy."""
+    return chance >= least and pair.cosine >= LIKELY_COSINE
+
+
+def _in_order(one: Record, other: Record, cosine: float) -> ComparedPair:
+    earlier, later = sorted((one, other), key=_said_at)
+    return ComparedPair(earlier, later, cosine)
 
 
 def _said_at(record: Record) -> tuple[int, str]:
