@@ -191,7 +191,8 @@ class Memory(
         """Return this memory with a time limit for each call, in place of the policy's ``limits.call_seconds``.
 
         A call whose time is over is ended where it stands: no transaction is half written, and the error says what
-        was stored before. Vacuuming after ``erase`` and rewriting a file (``compact``) end first.
+        was stored before. Vacuuming after ``erase`` and rewriting a file (``compact``) end first. Both share one store:
+        ``close``, or the end of a ``with`` block, of either closes it for both.
 
         Args:
             seconds: From 0.001 to 86,400; what the operating system and a language model's answer take comes on top.
