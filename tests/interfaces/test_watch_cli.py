@@ -103,7 +103,7 @@ def test_elsewhere_than_in_a_terminal_news_are_plain_lines(place):
         [line] = until(": remember ")
         assert re.fullmatch(rf"\S+ \S+ UTC  b: remember {kept.operation[-8:]} .*\n", line), line
         place.used([kept.id], "wrong")
-        assert len(until(": used ", "info: b: 1 questions wait for a person")) == 2
+        assert len(until(": used ", "info: b: 1 question waits for a person")) == 2
         place.pin(kept.id)
         [_] = until(": pin ")  # an alert that stays is not told again
         place.settle(kept.id)
@@ -161,7 +161,7 @@ def test_in_a_terminal_one_picture_is_drawn_anew(place):
         shown = until("2 memories in view", kept.operation[-8:])
         assert shown.count("in view") == shown.count("Nothing needs attention.") == 1  # the first picture is gone
         place.used([kept.id], "wrong")
-        shown = until("1 questions wait for a person", "1 to a person")
+        shown = until("1 question waits for a person", "1 to a person")
         assert "Nothing needs attention." not in shown
         place.settle(kept.id)
         assert "wait for a person" not in until("Nothing needs attention.")
