@@ -81,6 +81,7 @@ CONSTANTS = (
     Constant("rules.lifecycle.older_statements:ALIKE", "statements a later one replaces", ABOUT),
     Constant("rules.lifecycle.older_statements:_ABOUT_ONE_THING", "values a later text names", ABOUT),
     Constant("rules.supersession:LEAST_COSINE", "statements compared with a later one", SUPERSESSION),
+    Constant("rules.supersession:LIKELY_COSINE", "statements a later one likely makes untrue", SUPERSESSION),
     Constant("compression.preservation", "summaries that lose the meaning", UNMEASURED),
     Constant("formulas.value:DUPLICATE_COSINE", "copies, whose uniqueness is 0", NEAREST),
     Constant("consolidate.content_weight", "words against meaning in likeness", UNMEASURED),

@@ -419,8 +419,19 @@ def _importer(me: Teller, number: int) -> None:
         me.tidy()
 
 
+IDA: Final = {"subject": "Aunt Ida", "predicate": "employer"}
+POTTERY, MUSEUM = "the pottery in Ribe", "the museum in Esbjerg"
+AUNT: Final[Mapping[int, Mapping[str, Any]]] = {
+    2: {"content": f"Aunt Ida works at {POTTERY}.", "facts": ({**IDA, "value": POTTERY},)},
+    187: {"content": f"Aunt Ida works at {MUSEUM} now.", "facts": ({**IDA, "value": MUSEUM, "replaces": POTTERY},)},
+}
+"""Day -> what is said of an aunt of whom nobody speaks in between."""
+
+
 def _returner(me: Teller, number: int) -> None:
-    """Weeks of use, half a year of nothing, and then back."""
+    """Weeks of use, half a year of hardly anything, and then back."""
+    if number in AUNT:
+        me.steps.append(Step(17 * 60, "remember", AUNT[number], f"aunt {number}"))
     if not 18 < number < 200:
         me.begin(10 * 60)
         me.state(me.chance.choice(("remember", "update", "facts")))

@@ -22,7 +22,7 @@ CORE: Final[Mapping[str, tuple[int, int, float]]] = {
     "family": (1, budget(190, 215), 48.0),
     "importer": (1, budget(40, 45), 24.0),
     "returner": (1, budget(200, 212), budget(96.0, 72.0)),
-    "visitor": (1, budget(150, 206), 96.0),
+    "visitor": (1, budget(190, 206), 96.0),
     "clerk": (1, 152, 24.0),
 }
 """Kind of user -> seed, days, and hours between sweeps of the life that is played."""
