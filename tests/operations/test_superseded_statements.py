@@ -624,3 +624,29 @@ def test_what_is_hardly_about_the_same_hides_nothing_however_sure_the_model_is(t
         assert links(memory, GYM) == {"may_be_superseded_by"}
         assert texts(memory.recall("When is gym?", touch=False))[0] == GYM
         assert "Fitmacher" in memory.digest()
+
+
+WEBHOOK = "The webhook of the payment provider must be answered within 5 seconds."
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "Jonas will write that test. Could locks hurt our payments too, and what was the time limit for the webhook?",
+        "Was war noch mal das Limit für den Webhook? Jonas schreibt den Test.",
+    ],
+    ids=["behind", "before"],
+)
+def test_what_a_message_asks_makes_nothing_untrue(tmp_path, clock, later):
+    with perdure.open(tmp_path / "asks.db", policy={}, clock=clock, embedder="local") as memory:
+        memory.remember(WEBHOOK)
+        say(memory, clock, later)
+        assert not links(memory, WEBHOOK)
+        assert "may say otherwise" not in memory.digest()
+
+
+def test_a_change_that_stands_beside_a_question_counts(tmp_path, clock):
+    aws, hetzner = "We host on AWS", "Hetzner it is, AWS got too expensive. Can you update the runbook?"
+    with perdure.open(tmp_path / "both.db", policy={}, clock=clock, embedder="local") as memory:
+        say(memory, clock, aws, hetzner)
+        assert links(memory, aws) == {"likely_superseded_by"}

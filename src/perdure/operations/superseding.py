@@ -27,7 +27,7 @@ from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
 from perdure.rules.doubted_facts import doubted_by
 from perdure.rules.last_said import said_at
-from perdure.rules.supersession import POSSIBLE_FROM, ComparedPair, is_likely, is_statement, pairs_of
+from perdure.rules.supersession import POSSIBLE_FROM, ComparedPair, is_likely, is_statement, pairs_of, stated_part
 
 Link = tuple[str, str, str]
 """(id, kind, other)"""
@@ -63,7 +63,7 @@ def _chances(ctx: Context, judge: PairJudge, pairs: Sequence[ComparedPair]) -> l
         with until_half():  # what is taken in must be stored in the other half
             for start in range(0, len(pairs), _AT_ONCE):
                 some = pairs[start : start + _AT_ONCE]
-                found += judge.chances([(p.earlier.content.text, p.later.content.text) for p in some])
+                found += judge.chances([(p.earlier.content.text, stated_part(p.later.content.text)) for p in some])
     except EmbedderError as error:
         ctx.warn(f"Some statements were not compared with earlier ones: {error}")
     except DeadlineExceeded:  # its words are about a call that ends, and this one goes on

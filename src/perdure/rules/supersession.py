@@ -11,6 +11,7 @@ from perdure.formulas.products import products_with_one
 from perdure.records.digests import same_words
 from perdure.records.memory import MESSAGE_SORTS, Kind, Record, Sort, Status
 from perdure.records.vector import Vector
+from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import may_answer
 from perdure.rules.last_said import said_at
 from perdure.rules.source_trust import is_trusted, stored_trust
@@ -24,6 +25,9 @@ LIKELY_COSINE: Final = 0.3
 """Below this cosine the later statement is never more than possibly about the same: the model is wrong too often."""
 POSSIBLE_FROM: Final = 0.4
 """From this chance on recall shows the later statement beside the earlier one (decision 63)."""
+_ASKS: Final = ("?", "？", "؟")  # noqa: RUF001  # the marks of other scripts are meant
+_BEHIND: Final = " \t\"'”\u2019»)]*_"
+"""What may stand behind the mark of a question."""
 _SILENT: Final = (Sort.QUESTION, Sort.SMALL_TALK)
 
 
@@ -54,6 +58,13 @@ def _sort(record: Record) -> Sort:
     if record.state.kind is Kind.NOTE or record.state.sort in MESSAGE_SORTS:
         return record.state.sort
     return sort_of(content.text, content.speaker or "user", answers=False)[0]
+
+
+def stated_part(text: str) -> str:
+    """Return a text without the sentences that ask: a question makes nothing untrue. All of it where all of it asks."""
+    parts = [text[start:end] for start, end in sentences(text)]
+    stated = [part for part in parts if not part.rstrip(_BEHIND).endswith(_ASKS)]
+    return " ".join(stated) if 0 < len(stated) < len(parts) else text
 
 
 def pairs_of(
