@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import perdure
-from chats import Chat, Kept, Question
 from evaluate import spread, table
 from perdure.rules.language.words import has_name, names_in
 from perdure.rules.ranking import pool_chance
-from pools import FOREIGN, evaluation_chats, searched_in
+from pools import FOREIGN, Chat, Kept, Question, evaluation_chats, searched_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-import beam
 from evaluate import HITS, spread, table
 from perdure.records.policy_recall import RecallPolicy
 from perdure.rules.ranking import drop_unrelated, rank_candidates
-from pools import BEAM, Asked, Kept, search_all
+from pools import BEAM, Asked, Kept, beam, search_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import perdure
-from chats import Chat, Kept
 from perdure.models.local import LocalEmbedder
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import CandidateColumns, Pool
 from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known
-from pools import Asked, Searched, evaluation_chats, search_all, searched_in
+from pools import Asked, Chat, Kept, Searched, evaluation_chats, search_all, searched_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
