@@ -204,7 +204,7 @@ def test_what_is_alike_one_that_was_chosen_is_held_back():
     crowd = [
         memory("a", "the deploy is on Tuesday", uniqueness=1.0),
         memory("twin", "deploys take place on Tuesday", uniqueness=0.98),
-        memory("other", "the cat of our neighbour is called Tom", uniqueness=0.0),
+        memory("other", "the cat of our neighbour is called Tom", uniqueness=0.5),
     ]
     vectors = {"a": direction(1, 0), "twin": direction(1, 0.001), "other": direction(0, 1)}
     room = len(digest(crowd, tokens=len).text) - 40  # for two of the three

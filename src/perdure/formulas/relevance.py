@@ -1,6 +1,6 @@
 """How likely a store answers a question, and how likely each hit does: logistic models of what a recall computes.
 
-Both are fitted on questions with known answers: training/relevance.py, docs/decisions/0025-relevance.md.
+Both are fitted on questions with known answers: training/relevance.py, docs/decisions/0028-relevance.md.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ class DigestPolicy:
         400, "Most tokens of what a coding agent is shown when a session starts.", 100, 10_000
     )
     prompt_tokens: int = store_key(250, "Most tokens of what it is shown beside a prompt.", 100, 10_000)
-    diversity: float = store_key(0.5, "Penalty for memories similar to one chosen, 0 to 1.", 0, 1)
+    diversity: float = store_key(0.25, "Penalty for memories similar to one chosen, 0 to 1.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
