@@ -152,6 +152,13 @@ def test_links_between_documents_resolve():
     assert broken == []
 
 
+def test_decisions_that_code_names_exist():
+    code = [p for folder in ("src", "tests", "benchmarks", "training") for p in (ROOT / folder).rglob("*.py")]
+    named = {d for p in code for d in re.findall(r"docs/decisions/[\w-]+\.md", p.read_text("utf-8"))}
+    assert named
+    assert [d for d in sorted(named) if not (ROOT / d).exists()] == []
+
+
 def test_the_documents_name_no_path_of_a_machine():
     found = [str(p.relative_to(ROOT)) for p in DOCUMENTS if re.search(r"/(?:work|root|tmp)/", p.read_text("utf-8"))]
     assert found == []
