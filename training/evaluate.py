@@ -1,10 +1,11 @@
 """Print what a model reaches beside BM25 and other models: on every set, on every kind of question, on other tasks.
 
-Usage: python training/evaluate.py [--vectors] [NAME=FILE.onnx ...]
+Usage: python training/evaluate.py [--vectors] [--settings JSON] [NAME=FILE.onnx ...]
 
 The installed embedder is always measured. Recall@10 of a question is the share of its evidence among the ten best.
 Standard errors are over conversations. "Vectors": the cosine alone. "Hybrid": fused with words. "Engine": with what the
-neighbouring turns and the session say, as ``recall`` answers.
+neighbouring turns and the session say, as ``recall`` answers. "Other settings": the same with keys of the policy's
+``recall`` as ``--settings`` has them, for instance those that ``calibrate.py --weights FILE.onnx`` chose for a model.
 """
 
 from __future__ import annotations
@@ -119,25 +120,44 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return (ends - (counts - 1) / 2.0)[inverse]
 
 
-def replies_found(embedder: Kept, name: str) -> str:
-    """Return how often MemoryBank's reply to a message is among the ten nearest of its user's replies."""
+def replies_found(embedder: Kept, name: str) -> list[Found]:
+    """Return whether MemoryBank's reply to each message is among the ten nearest of its user's replies."""
     found = []
     for user, data in json.loads(data_file(name).read_text("utf-8")).items():
         talk = [turn for day in data["history"].values() for turn in day]
         asked, replies = (matrix(embedder, [_field(turn, key) for turn in talk]) for key in ("query", "response"))
         for i, row in enumerate(asked @ replies.T):
             found.append(Found(user, "", float(i in np.argsort(-row, kind="stable")[:HITS])))
-    return cell(found)
+    return found
+
+
+def differences(found: Sequence[Found], before: Sequence[Found]) -> list[Found]:
+    """Return what one model has more than another on the same questions, each by itself."""
+    return [replace(one, recall=one.recall - other.recall) for one, other in zip(found, before, strict=True)]
 
 
 def _field(turn: dict[str, str], key: str) -> str:
     return next((str(value) for name, value in turn.items() if name.strip().lower() == key), "")
 
 
+def other_work(models: dict[str, Kept]) -> None:
+    """Print SICK's relatedness and MemoryBank's replies, and what the installed model has more of these than others."""
+    banks = {
+        name: [replies_found(kept, f"memory_bank_{code}.json") for code in ("en", "cn")]
+        for name, kept in models.items()
+    }
+    rows = [[name, f"{sick_correlation(kept):.3f}", *map(cell, banks[name])] for name, kept in models.items()]
+    for name in list(models)[1:]:
+        paired = map(differences, banks["installed"], banks[name])
+        rows.append([f"installed, difference from {name}, user by user", "", *map(cell, paired)])
+    table(["model", "SICK, correlation", "MemoryBank English, replies", "MemoryBank Chinese, replies"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("others", nargs="*", metavar="NAME=FILE", help="other models to measure beside")
     parser.add_argument("--vectors", action="store_true", help="the cosine alone, as for the learning curve")
+    parser.add_argument("--settings", type=json.loads, help="keys of the policy's recall, as JSON, to measure with too")
     given = parser.parse_args()
     models = {"installed": Kept()}
     for entry in given.others:
@@ -154,6 +174,9 @@ def main() -> None:
             searched = search_all({set_name: chats}, embedder)
             results[model, "hybrid"][set_name] = list(by_engine(searched, NO_CONTEXT))
             results[model, "engine"][set_name] = list(by_engine(searched, RecallPolicy()))
+            if given.settings:
+                other = replace(RecallPolicy(), **given.settings)
+                results[model, "engine, other settings"][set_name] = list(by_engine(searched, other))
     table(["recall@10", *sets], [[" ".join(k).strip(), *(cell(r[name]) for name in sets)] for k, r in results.items()])
     for set_name in sets:
         kinds = sorted({f.kind for f in results["BM25", ""][set_name]})
@@ -162,11 +185,7 @@ def main() -> None:
             for key, found in results.items()
         ]
         table([set_name, *kinds], rows)
-    rows = []
-    for model, embedder in models.items():
-        banks = [replies_found(embedder, f"memory_bank_{language}.json") for language in ("en", "cn")]
-        rows.append([model, f"{sick_correlation(embedder):.3f}", *banks])
-    table(["model", "SICK, correlation", "MemoryBank English, replies", "MemoryBank Chinese, replies"], rows)
+    other_work(models)
 
 
 if __name__ == "__main__":
