@@ -71,6 +71,24 @@ def test_a_memory_id_may_be_replaced_by_a_claim_or_by_the_call(memory):
     assert believed(memory) == {("deploy", "day", "Wednesday")}
 
 
+@pytest.mark.parametrize("how", ["value", "claim: note", "claim: fact", "call: note", "call: fact"])
+def test_what_is_replaced_by_its_id_is_replaced_as_by_its_value_and_nobody_is_asked(memory, how):
+    old = memory.remember("Ana lives in Berlin.", facts=[HOME])
+    which, _, kind = how.partition(": ")
+    identity = old.facts.created[0] if kind == "fact" else old.id
+    claim = {**HOME, "value": "Paris"}
+    claims = {"value": MOVED, "claim": {**claim, "replaces": identity[-8:]}, "call": claim}
+    new = memory.remember("Ana lives in Paris.", facts=[claims[which]], replaces=[identity] if which == "call" else ())
+    assert (len(new.facts.retired), new.facts.asked, new.facts.unknown) == (1, (), ())
+    (fact,) = memory.facts("Ana")
+    assert (fact.value, fact.base, fact.contested) == ("Paris", pytest.approx(0.85), ())
+    assert [one.by for one in new.facts.replaced] == [fact.id]
+    assert memory.get(old.id, include_archived=True).status == "superseded"
+    assert memory.review(limit=5) == []
+    memory.undo(new.operation)
+    assert believed(memory) == {("Ana", "home", "Berlin")}
+
+
 def test_update_replaces_the_facts_of_the_old_words_and_keeps_those_that_are_said_again(memory, clock):
     job = {"subject": "Ana", "predicate": "job", "value": "baker"}
     old = memory.remember("Ana, a baker, lives in Berlin.", facts=[HOME, job])

@@ -37,9 +37,11 @@ from perdure.knowledge.rules.given_claims import (
     called_as,
     contradictions,
     first_confidence,
+    first_day,
     outranks,
     predicate_name,
     resolve_given,
+    rests_on,
     said_after,
     span_of,
     stated_end,
@@ -195,15 +197,10 @@ class _Taker:
             old=value_of(claim.replaces, at) if claim.replaces else None,
             denied=claim.denied,
             many=many,
-            valid_from=self._first_day(claim),
+            valid_from=first_day(claim, self.handed.at),
             valid_to=stated_end(claim, self.handed),
             called=called_as(claim.predicate, predicate, registry),
         )
-
-    def _first_day(self, claim: GivenClaim) -> Instant | None:
-        """Return since when a claim holds; of what is over, and nobody knows since when, its end."""
-        is_over = claim.valid_to is not None and claim.valid_to <= self.handed.at
-        return claim.valid_to if claim.valid_from is None and is_over else claim.valid_from
 
     def _trust(self, claim: GivenClaim) -> Trust:
         """Return whose word a claim is: what tells its reader to ignore others counts as a stranger's."""
@@ -306,6 +303,7 @@ class _Taker:
         elif not claim.denied:  # "Jest is gone" names what the claim does not
             others = [k for k in known if k.fact.value.norm != claim.value.norm and not k.fact.denied]
             old_facts = [k for k in others if says_over(self.handed.text, k.fact.value.text, claim.value.text)]
+        old_facts += [k for k in known if rests_on(k.fact, self.gone)]  # a claim about the same replaces them
         met = {k.fact.id: k for k in (*known, *old_facts) if self._is_beside(k.fact.id)}
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 

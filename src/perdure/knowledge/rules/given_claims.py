@@ -308,6 +308,17 @@ def _contradicts(claim: Claim, known: KnownFact) -> bool:
     return not same and not (claim.many or fact.many)
 
 
+def rests_on(fact: Fact, memories: Collection[str]) -> bool:
+    """Whether a fact is one of some memories, or stands in one."""
+    return fact.id in memories or any(source.memory in memories for source in fact.sources)
+
+
+def first_day(claim: GivenClaim, said_at: Instant) -> Instant | None:
+    """Return since when a claim holds; of what is over, and nobody knows since when, its end."""
+    is_over = claim.valid_to is not None and claim.valid_to <= said_at
+    return claim.valid_to if claim.valid_from is None and is_over else claim.valid_from
+
+
 def stated_end(claim: GivenClaim, handed: HandedClaims) -> Instant | None:
     """Return until when a claim holds: as it states, else as the words beside its value do, if it is the only one."""
     if claim.valid_to is not None or claim.denied or len(handed.claims) > 1:
