@@ -302,6 +302,15 @@ def test_the_reply_names_what_may_be_about_the_same_without_embedding_it_twice(c
         assert [(k.subject, k.predicates) for k in reply.predicates] == [("Ana", ("like",))]
 
 
+def test_a_fact_is_not_offered_beside_the_note_that_says_it(clock):
+    with perdure.open(":memory:", None, clock, embedder=HashEmbedder()) as memory:
+        meeting = {"subject": "weekly team meeting", "predicate": "day", "value": "Monday at ten"}
+        alone = memory.learn(claims=[{**meeting, "predicate": "usual day", "value": "Tuesday at ten"}])
+        note = memory.remember("The weekly team meeting: day: Monday at ten.", facts=[meeting])
+        reply = memory.remember("The weekly team meeting: day: Friday at ten.")
+        assert {r.id for r in reply.related} == {note.id, *alone.created}
+
+
 def test_the_reply_to_facts_tells_of_each_subject_what_else_is_known_under_which_predicates(clock):
     def claim(subject, predicate, value, **more):
         return {"subject": subject, "predicate": predicate, "value": value, **more}
