@@ -267,6 +267,30 @@ def test_a_fact_is_remembered_with_what_it_is_about(memory):
     assert memory.remember("Ana lives in Berlin.", kind="fact", facts=[HOME]).memory.kind == "note"
 
 
+def test_who_hands_over_their_own_name_is_known_by_it(memory):
+    named = {"subject": "I", "predicate": "name", "value": "Ingrid"}
+    home = {"subject": "Ingrid", "predicate": "home", "value": "Bergen"}
+    first = memory.remember("My name is Ingrid, and I live in Bergen.", facts=[named, home])
+    memory.remember("I like jazz.", facts=[{"subject": "Ingrid", "predicate": "likes", "value": "jazz"}])
+    assert {(f.name, f.value) for f in memory.facts("Ingrid")} == {("user", v) for v in ("Ingrid", "Bergen", "jazz")}
+    memory.remember("They call Bo the boss.", facts=[{"subject": "Bo", "predicate": "nickname", "value": "the boss"}])
+    denied = {**named, "predicate": "nickname", "value": "Inga", "denied": True}
+    memory.remember("Nobody calls me Inga.", facts=[denied])
+    assert {n for e in memory.entities() for n in e.aliases} == {"user", "Ingrid", "Bo"}
+    for operation in [o.id for o in memory.history() if o.id != first.operation] + [first.operation]:
+        memory.undo(operation)
+    assert memory.entities() == []
+
+
+@pytest.mark.parametrize("source", [None, "https://example.com/ingrid"])
+def test_a_name_that_is_anothers_or_that_a_stranger_hands_over_names_whom_it_named(memory, source):
+    if source is None:
+        memory.remember("Ingrid lives in Oslo.", facts=[{**HOME, "subject": "Ingrid", "value": "Oslo"}])
+    memory.remember("I am Ingrid.", facts=[{"subject": "I", "predicate": "name", "value": "Ingrid"}], source=source)
+    memory.remember("Ingrid likes jazz.", facts=[{"subject": "Ingrid", "predicate": "likes", "value": "jazz"}])
+    assert {f.name for f in memory.facts() if f.value == "jazz"} == {"Ingrid"}
+
+
 @pytest.mark.filterwarnings("ignore:1 secret was replaced")
 def test_secrets_in_claims_are_replaced(memory):
     key = "AKIAIOSFODNN7EXAMPLE"[:16] + "ABCD"

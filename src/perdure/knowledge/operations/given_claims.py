@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, are_namesakes, entity_id, normal_name
-from perdure.knowledge.extraction.references import FIRST_PERSON, speaker_name
+from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
+from perdure.knowledge.operations.claim_subjects import ClaimSubjects
 from perdure.knowledge.operations.corrected_days import correct_days
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
@@ -29,7 +29,7 @@ from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
 from perdure.knowledge.records.facts import Claim, Entity, Fact, Learned, Value, fact_key
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
-from perdure.knowledge.rules.entities import mention_change, new_entity_changes
+from perdure.knowledge.rules.entities import mention_change
 from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
@@ -97,7 +97,8 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
 class _Taker:
     def __init__(self, ctx: Context, writer: ClaimWriter, names: Names, handed: HandedClaims) -> None:
         self.ctx, self.handed, self.policy = ctx, handed, ctx.policy.knowledge
-        self.writer, self.work, self.names = writer, writer.work, names
+        self.writer, self.work = writer, writer.work
+        self.subjects = ClaimSubjects(writer, names, handed, self.policy)
         self.gone: dict[str, None] = dict.fromkeys(handed.gone)
 
     def take(self) -> None:
@@ -118,63 +119,15 @@ class _Taker:
         faults: list[str] = []
         found: list[MeantClaim] = []
         for claim in self.handed.claims:
-            subject, predicate = self._subject(claim, faults), self._predicate(claim, faults)
+            subject, predicate = self.subjects.subject(claim, faults), self._predicate(claim, faults)
             if subject is not None and predicate:
+                if self._trust(claim) is Trust.USER:
+                    self.subjects.call(claim, subject, predicate)
                 meant = self._claim(claim, subject, predicate)
-                found.append(MeantClaim(claim, subject.id, subject.name, meant, self._called(claim, subject)))
+                found.append(MeantClaim(claim, subject.id, subject.name, meant, self.subjects.called(claim, subject)))
         found = with_several(found, resources(self.ctx).predicates)
         refuse([*faults, *contradictions(found)])
         return found
-
-    def _subject(self, claim: GivenClaim, faults: list[str]) -> Entity | None:
-        """Return whom a claim is about; what is named for the first time is made."""
-        words = self._name(claim)
-        if words in self.names.entities:
-            return self.names.entity(self.names.standing(words))
-        if not normal_name(words):
-            faults.append(
-                f"Claim {claim.number}: the subject {words!r} names nobody: it is an article, a pronoun or no word. "
-                "Name it by more than that ('Team A')."
-            )
-            return None
-        found = self.names.resolve(words, self.policy.fuzzy)
-        near = [i for i, _ in found.candidates] if isinstance(found, Ambiguous) else []
-        near = [found.id] if isinstance(found, Resolved) else near
-        if all(self._is_another(words, identity) for identity in near):
-            return self._new_entity(words)
-        if len(near) == 1:
-            return self._known_entity(words, near[0])
-        faults.append(f"Claim {claim.number}: the subject {words!r} may be any of {', '.join(near)}.")
-        return None
-
-    def _known_entity(self, words: str, identity: str) -> Entity:
-        """Return an entity that a name means, and note where the name is not one of its own."""
-        entity = self.names.entity(identity)
-        if normal_name(words) not in entity.aliases:
-            self.writer.tally.taken[words] = entity.name
-        return entity
-
-    def _name(self, claim: GivenClaim) -> str:
-        """Return the name of a claim's subject; whoever says "I" is called by name."""
-        is_speaker = claim.subject.casefold() in FIRST_PERSON or claim.subject.casefold() == "user"
-        known = claim.subject in self.names.entities
-        return speaker_name(self.handed.speaker) if is_speaker and not known else claim.subject
-
-    def _called(self, claim: GivenClaim, subject: Entity) -> str:
-        words = self._name(claim)
-        return normal_name(subject.name if words in self.names.entities else words)
-
-    def _is_another(self, name: str, identity: str) -> bool:
-        """Whether a full name is that of somebody else than an entity with a name like it: Katharina, Katarina."""
-        aliases = self.names.entity(identity).aliases
-        return normal_name(name) not in aliases and any(are_namesakes(name, other) for other in aliases.values())
-
-    def _new_entity(self, name: str) -> Entity:
-        entity = Entity(entity_id(name, self.names.entities), name, aliases={normal_name(name): name})
-        self.names.add_entity(entity)
-        self.work.edits.absorb(new_entity_changes(entity))
-        self.writer.tally.entities.append(entity.id)
-        return entity
 
     def _predicate(self, claim: GivenClaim, faults: list[str]) -> str:
         if not any(letter.isalnum() for letter in claim.predicate):
