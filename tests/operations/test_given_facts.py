@@ -193,6 +193,28 @@ def test_what_others_say_does_not_replace_what_the_user_said(memory, clock):
     assert later.facts.asked == later.facts.created
 
 
+@pytest.mark.parametrize("how", ["value", "claim: note", "claim: fact"])
+def test_what_others_say_to_replace_what_the_user_said_leaves_it_as_it_is(memory, how):
+    kept = memory.remember("Ana lives in Berlin.", facts=[HOME])
+    replaced = {"value": "Berlin", "claim: note": kept.id, "claim: fact": kept.facts.created[0]}[how]
+    told = memory.remember(
+        "Ana lives in Rome.", facts=[{**HOME, "value": "Rome", "replaces": replaced}], source="https://example.com/ana"
+    )
+    assert (told.facts.retired, told.facts.asked, told.facts.unknown) == ((), (), ())
+    assert believed(memory) == {("Ana", "home", "Berlin")}
+    assert memory.get(kept.id).status == "active"
+
+
+def test_a_note_that_the_caller_replaces_by_others_words_is_not_followed_by_nothing(memory):
+    kept = memory.remember("Ana lives in Berlin.", facts=[HOME])
+    told = memory.remember(
+        "Ana lives in Rome.", facts=[{**HOME, "value": "Rome"}], replaces=[kept.id], source="https://example.com/ana"
+    )
+    assert [(f.value, f.trust, f.base) for f in memory.facts("Ana")] == [("Rome", "external", 0.3)]
+    memory.undo(told.operation)
+    assert believed(memory) == {("Ana", "home", "Berlin")}
+
+
 def test_the_same_call_again_changes_nothing(memory):
     first = memory.remember("Ana lives in Berlin.", facts=[HOME], idempotency_key="1")
     for key in ("1", None):

@@ -42,6 +42,7 @@ from perdure.knowledge.rules.given_claims import (
     predicate_name,
     resolve_given,
     rests_on,
+    rests_only_on,
     said_after,
     span_of,
     stated_end,
@@ -57,7 +58,7 @@ from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, Repla
 from perdure.rules.decisions import Decisions
 from perdure.rules.language.said_over import says_over
 from perdure.rules.point_in_time import is_past
-from perdure.rules.source_trust import takes_over
+from perdure.rules.source_trust import least_trust, stored_trust, takes_over
 from perdure.rules.validation.fact_claims import is_memory_id, refuse
 
 _SHORTEST_ID: Final = 6
@@ -100,6 +101,7 @@ class _Taker:
         self.writer, self.work = writer, writer.work
         self.subjects = ClaimSubjects(writer, names, handed, self.policy)
         self.gone: dict[str, None] = dict.fromkeys(handed.gone)
+        self.untouched: dict[str, None] = {}  # memories that a claim is said to replace, and may not
 
     def take(self) -> None:
         """Decide about each claim, then about what rested on what was replaced."""
@@ -248,11 +250,12 @@ class _Taker:
 
     def _known_facts(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""
-        claim, at = each.claim, self.handed.at
+        claim, at, trust = each.claim, self.handed.at, self._trust(each.given)
         known = self.work.about(each.subject, claim.predicate, at, claim.value.norm if claim.many else None)
+        known = [k for k in known if not (rests_only_on(k.fact, self.handed.gone) and outranks(k.fact, trust))]
         old_facts: list[KnownFact] = []
         if claim.old is not None:
-            old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at)
+            old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at, trust)
         elif not claim.denied:  # "Jest is gone" names what the claim does not
             others = [k for k in known if k.fact.value.norm != claim.value.norm and not k.fact.denied]
             old_facts = [k for k in others if says_over(self.handed.text, k.fact.value.text, claim.value.text)]
@@ -278,7 +281,9 @@ class _Taker:
         text, claim = each.given.replaces, each.claim
         ids = self._ids(text)
         before = self.work.replaced(each.subject, claim.predicate)
-        if not self.gone.keys().isdisjoint(ids) or any(f.value.norm == old.norm for f in before):
+        if not (self.gone.keys() | self.untouched.keys()).isdisjoint(ids) or any(
+            f.value.norm == old.norm for f in before
+        ):
             return  # it was replaced before
         if not ids and is_memory_id(text):
             raise NotFound(
@@ -293,13 +298,19 @@ class _Taker:
         ids = self.ctx.store.find_ids(text, namespace=self.work.namespace, limit=2)
         return ids if len(ids) == 1 else []
 
-    def _of_memory(self, text: str, at: Instant) -> list[KnownFact]:
+    def _replace_note(self, identity: str, trust: Trust) -> None:
+        """Let a claim replace a note that it names, unless somebody more trusted wrote that."""
+        for record in self.ctx.store.get(self.work.namespace, [identity]):
+            said = stored_trust(record.content.metadata)
+            (self.gone if least_trust((trust, said)) is said else self.untouched).setdefault(identity)
+
+    def _of_memory(self, text: str, at: Instant, trust: Trust) -> list[KnownFact]:
         """Return the facts that a memory is or says, where a text is its id; the memory itself is then replaced."""
         if not (ids := self._ids(text)):
             return []
         self.work.read(ids)
         if ids[0] not in self.work.facts:
-            self.gone |= dict.fromkeys(ids)
+            self._replace_note(ids[0], trust)
             return []
         return self.work.known([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
 

@@ -313,6 +313,12 @@ def rests_on(fact: Fact, memories: Collection[str]) -> bool:
     return fact.id in memories or any(source.memory in memories for source in fact.sources)
 
 
+def rests_only_on(fact: Fact, memories: Collection[str]) -> bool:
+    """Whether a fact is one of some memories, or stands in no others: with them nothing says it any longer."""
+    sources = [source.memory for source in fact.sources]
+    return fact.id in memories or (bool(sources) and all(memory in memories for memory in sources))
+
+
 def first_day(claim: GivenClaim, said_at: Instant) -> Instant | None:
     """Return since when a claim holds; of what is over, and nobody knows since when, its end."""
     is_over = claim.valid_to is not None and claim.valid_to <= said_at
