@@ -162,6 +162,26 @@ def test_a_denial_soon_after_is_asked_about_and_speaks_of_its_own_value_only(mem
 
 
 @pytest.mark.behaviour("FD7")
+@pytest.mark.parametrize(
+    ("words", "ended"),
+    [
+        ("Ana no longer eats pork.", True),
+        ("Ana does not eat pork any more, only fish.", True),
+        ("Ana isst kein Schweinefleisch mehr.", True),
+        ("Ana ya no come cerdo.", True),
+        ("Ana does not eat pork.", False),
+        ("Ana does not eat pork, and she no longer smokes.", False),
+    ],
+)
+def test_a_denial_that_says_that_something_ended_ends_it_and_nobody_is_asked(memory, words, ended):
+    memory.remember("Ana eats pork and fish.", facts=[PORK, {**PORK, "value": "fish"}])
+    done = memory.remember(words, facts=[{**PORK, "denied": True}])
+    assert (len(done.facts.retired), len(done.facts.asked)) == ((1, 0) if ended else (0, 1))
+    held = {f.shown_value for f in memory.facts("Ana")}
+    assert held == ({"not pork", "fish"} if ended else {"pork", "not pork", "fish"})
+
+
+@pytest.mark.behaviour("FD7")
 def test_a_person_decides_between_a_value_and_its_denial(memory):
     memory.remember("Ana eats pork.", facts=[PORK])
     memory.remember("Ana does not eat pork.", facts=[{**PORK, "denied": True}])

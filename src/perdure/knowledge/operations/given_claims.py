@@ -44,6 +44,7 @@ from perdure.knowledge.rules.given_claims import (
     rests_on,
     rests_only_on,
     said_after,
+    says_ended,
     span_of,
     stated_end,
     with_several,
@@ -256,7 +257,10 @@ class _Taker:
         old_facts: list[KnownFact] = []
         if claim.old is not None:
             old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at, trust)
-        elif not claim.denied:  # "Jest is gone" names what the claim does not
+        elif claim.denied:
+            said = [k for k in known if k.fact.value.norm == claim.value.norm and not k.fact.denied]
+            old_facts = said if says_ended(each.given, self.handed.text) else []
+        else:  # "Jest is gone" names what the claim does not
             others = [k for k in known if k.fact.value.norm != claim.value.norm and not k.fact.denied]
             old_facts = [k for k in others if says_over(self.handed.text, k.fact.value.text, claim.value.text)]
         old_facts += [k for k in known if rests_on(k.fact, self.gone)]  # a claim about the same replaces them
