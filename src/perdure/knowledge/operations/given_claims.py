@@ -253,7 +253,8 @@ class _Taker:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""
         claim, at, trust = each.claim, self.handed.at, self._trust(each.given)
         known = self.work.about(each.subject, claim.predicate, at, claim.value.norm if claim.many else None)
-        known = [k for k in known if not (rests_only_on(k.fact, self.handed.gone) and outranks(k.fact, trust))]
+        if self.handed.gone:
+            known = [k for k in known if not (rests_only_on(k.fact, self.handed.gone) and outranks(k.fact, trust))]
         old_facts: list[KnownFact] = []
         if claim.old is not None:
             old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at, trust)
@@ -263,7 +264,8 @@ class _Taker:
         else:  # "Jest is gone" names what the claim does not
             others = [k for k in known if k.fact.value.norm != claim.value.norm and not k.fact.denied]
             old_facts = [k for k in others if says_over(self.handed.text, k.fact.value.text, claim.value.text)]
-        old_facts += [k for k in known if rests_on(k.fact, self.gone)]  # a claim about the same replaces them
+        if self.gone:
+            old_facts += [k for k in known if rests_on(k.fact, self.gone)]  # a claim about the same replaces them
         met = {k.fact.id: k for k in (*known, *old_facts) if self._is_beside(k.fact.id)}
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 
