@@ -188,7 +188,11 @@ def check_facts(library):
             past = [f for f in memory.facts(subject, past=True, limit=200) if f.value == old]
             assert [(f.state, f.valid_from[:10]) for f in past] == [("superseded", SINCE)], subject
             assert [quote for _, quote in past[0].sources] == [words]
-            assert new in memory.answer_sheet(f"{subject} {past[0].predicate.replace('_', ' ')}").text
+            asked = f"{subject} {past[0].predicate.replace('_', ' ')}"
+            assert new in memory.answer_sheet(asked).text
+            then = memory.answer_sheet(asked, as_of=datetime.fromisoformat(MARCH))
+            said = [entry.says.rpartition(": ")[2] for entry in then.known if entry.kind == "fact"]
+            assert (old in said, new in said) == (True, False), subject
             held = [f for f in memory.timeline(subject).facts if f.value in (old, new)]
             assert [f.value for f in held] == [old, new], subject
         for words, subject, _, value in DENIED:

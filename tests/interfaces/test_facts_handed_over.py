@@ -46,6 +46,9 @@ def test_commands_take_facts_from_a_file_and_from_standard_input(place):
     assert believed(place) == {("Ana", "home", "Rome", False), ("Ana", "eat", "pork", True)}
     run("undo", moved["operation"])
     assert believed(place) == {("Ana", "home", "Paris", False), ("Ana", "eat", "pork", True)}
+    oslo = json.dumps([{**HOME, "value": "Oslo"}, PORK])
+    run("update", kept["id"], "Ana lives in Oslo and does not eat pork.", "--facts", "-", given=oslo)
+    assert believed(place) == {("Ana", "home", "Oslo", False), ("Ana", "eat", "pork", True)}
 
 
 @pytest.mark.behaviour("FD40")

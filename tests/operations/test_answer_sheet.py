@@ -451,7 +451,7 @@ def test_what_was_not_summed_up_or_learned_has_a_reason(memory, clock):
     friday(memory, clock)
     reason = memory.summarize().reason
     assert "in 3 sessions or 20 messages" in reason
-    assert "was in 1 sessions and 1 messages" in reason
+    assert "was in 1 session and 1 message" in reason
     for n in range(4):
         words = f"Gai Media ordered {n} crates, and the driver who brought them waited at the gate until noon."
         said(memory, clock, words, session=f"w{n}")
@@ -474,7 +474,7 @@ def test_messages_that_teach_nothing_say_so(opening, clock):
     memory.ingest([{"content": "Hm, well.", "at": clock().isoformat()}], session="s1")
     done = memory.learn(["s1"])
     assert done.messages == 1
-    assert done.reason.startswith("No fact was found in 1 messages. ")
+    assert done.reason.startswith("No fact was found in 1 message. ")
     assert "can be handed over with claims" in done.reason
     assert "English" in done.reason
     assert done.to_dict()["reason"] == done.reason

@@ -106,6 +106,25 @@ def test_of_a_note_that_says_two_things_only_the_fact_that_is_spoken_of_is_doubt
     assert hits[fact_of(memory, "Mira").id].newer == ()
 
 
+@pytest.mark.parametrize("replaces", ["Berlin", ""])
+def test_a_statement_that_was_handed_over_with_its_facts_doubts_only_what_they_are_about(memory, clock, replaces):
+    home: perdure.FactClaim = {"subject": "Ana", "predicate": "lives in", "value": "Berlin"}
+    pork: perdure.FactClaim = {"subject": "Ana", "predicate": "eats", "value": "pork", "denied": True}
+    note = memory.remember("Ana lives in Berlin. She does not eat pork.", facts=[home, pork])
+    clock.passes(days=1)
+    claim: perdure.FactClaim = {**home, "value": "Oslo"}
+    moved = memory.remember("Ana moved to Oslo.", facts=[{**claim, "replaces": replaces} if replaces else claim])
+    answer = memory.recall("Does Ana eat pork?", touch=False)
+    hits, at = {hit.memory.id: hit for hit in answer.hits}, places(answer)
+    fact = fact_of(memory, "not pork")
+    assert hits[fact.id].newer == ()
+    assert at[fact.id] < at[moved.id]
+    assert not replaces or at[note.id] < at[moved.id]  # where nobody has decided, the latest word is read first
+    at = places(memory.recall("Where does Ana live?", touch=False))
+    assert at[moved.id] < at[note.id]
+    assert DOUBT not in memory.answer_sheet("Does Ana eat pork?").text
+
+
 @pytest.mark.parametrize("again", ["confirmed", "said again", "said elsewhere"])
 def test_a_fact_that_somebody_stands_by_since_is_not_doubted(memory, clock, again):
     note = memory.remember(SHOP, facts=[HOSTING])

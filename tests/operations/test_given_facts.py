@@ -71,6 +71,24 @@ def test_a_memory_id_may_be_replaced_by_a_claim_or_by_the_call(memory):
     assert believed(memory) == {("deploy", "day", "Wednesday")}
 
 
+@pytest.mark.parametrize("how", ["value", "claim: note", "claim: fact", "call: note", "call: fact"])
+def test_what_is_replaced_by_its_id_is_replaced_as_by_its_value_and_nobody_is_asked(memory, how):
+    old = memory.remember("Ana lives in Berlin.", facts=[HOME])
+    which, _, kind = how.partition(": ")
+    identity = old.facts.created[0] if kind == "fact" else old.id
+    claim = {**HOME, "value": "Paris"}
+    claims = {"value": MOVED, "claim": {**claim, "replaces": identity[-8:]}, "call": claim}
+    new = memory.remember("Ana lives in Paris.", facts=[claims[which]], replaces=[identity] if which == "call" else ())
+    assert (len(new.facts.retired), new.facts.asked, new.facts.unknown) == (1, (), ())
+    (fact,) = memory.facts("Ana")
+    assert (fact.value, fact.base, fact.contested) == ("Paris", pytest.approx(0.85), ())
+    assert [one.by for one in new.facts.replaced] == [fact.id]
+    assert memory.get(old.id, include_archived=True).status == "superseded"
+    assert memory.review(limit=5) == []
+    memory.undo(new.operation)
+    assert believed(memory) == {("Ana", "home", "Berlin")}
+
+
 def test_update_replaces_the_facts_of_the_old_words_and_keeps_those_that_are_said_again(memory, clock):
     job = {"subject": "Ana", "predicate": "job", "value": "baker"}
     old = memory.remember("Ana, a baker, lives in Berlin.", facts=[HOME, job])
@@ -144,6 +162,26 @@ def test_a_denial_soon_after_is_asked_about_and_speaks_of_its_own_value_only(mem
 
 
 @pytest.mark.behaviour("FD7")
+@pytest.mark.parametrize(
+    ("words", "ended"),
+    [
+        ("Ana no longer eats pork.", True),
+        ("Ana does not eat pork any more, only fish.", True),
+        ("Ana isst kein Schweinefleisch mehr.", True),
+        ("Ana ya no come cerdo.", True),
+        ("Ana does not eat pork.", False),
+        ("Ana does not eat pork, and she no longer smokes.", False),
+    ],
+)
+def test_a_denial_that_says_that_something_ended_ends_it_and_nobody_is_asked(memory, words, ended):
+    memory.remember("Ana eats pork and fish.", facts=[PORK, {**PORK, "value": "fish"}])
+    done = memory.remember(words, facts=[{**PORK, "denied": True}])
+    assert (len(done.facts.retired), len(done.facts.asked)) == ((1, 0) if ended else (0, 1))
+    held = {f.shown_value for f in memory.facts("Ana")}
+    assert held == ({"not pork", "fish"} if ended else {"pork", "not pork", "fish"})
+
+
+@pytest.mark.behaviour("FD7")
 def test_a_person_decides_between_a_value_and_its_denial(memory):
     memory.remember("Ana eats pork.", facts=[PORK])
     memory.remember("Ana does not eat pork.", facts=[{**PORK, "denied": True}])
@@ -173,6 +211,28 @@ def test_what_others_say_does_not_replace_what_the_user_said(memory, clock):
     clock.passes(days=20)
     later = memory.remember("Ana lives in Rome.", facts=[{**MOVED, "value": "Rome"}], source="web:ana")
     assert later.facts.asked == later.facts.created
+
+
+@pytest.mark.parametrize("how", ["value", "claim: note", "claim: fact"])
+def test_what_others_say_to_replace_what_the_user_said_leaves_it_as_it_is(memory, how):
+    kept = memory.remember("Ana lives in Berlin.", facts=[HOME])
+    replaced = {"value": "Berlin", "claim: note": kept.id, "claim: fact": kept.facts.created[0]}[how]
+    told = memory.remember(
+        "Ana lives in Rome.", facts=[{**HOME, "value": "Rome", "replaces": replaced}], source="https://example.com/ana"
+    )
+    assert (told.facts.retired, told.facts.asked, told.facts.unknown) == ((), (), ())
+    assert believed(memory) == {("Ana", "home", "Berlin")}
+    assert memory.get(kept.id).status == "active"
+
+
+def test_a_note_that_the_caller_replaces_by_others_words_is_not_followed_by_nothing(memory):
+    kept = memory.remember("Ana lives in Berlin.", facts=[HOME])
+    told = memory.remember(
+        "Ana lives in Rome.", facts=[{**HOME, "value": "Rome"}], replaces=[kept.id], source="https://example.com/ana"
+    )
+    assert [(f.value, f.trust, f.base) for f in memory.facts("Ana")] == [("Rome", "external", 0.3)]
+    memory.undo(told.operation)
+    assert believed(memory) == {("Ana", "home", "Berlin")}
 
 
 def test_the_same_call_again_changes_nothing(memory):
@@ -249,6 +309,30 @@ def test_a_fact_is_remembered_with_what_it_is_about(memory):
     assert memory.remember("Ana lives in Berlin.", kind="fact", facts=[HOME]).memory.kind == "note"
 
 
+def test_who_hands_over_their_own_name_is_known_by_it(memory):
+    named = {"subject": "I", "predicate": "name", "value": "Ingrid"}
+    home = {"subject": "Ingrid", "predicate": "home", "value": "Bergen"}
+    first = memory.remember("My name is Ingrid, and I live in Bergen.", facts=[named, home])
+    memory.remember("I like jazz.", facts=[{"subject": "Ingrid", "predicate": "likes", "value": "jazz"}])
+    assert {(f.name, f.value) for f in memory.facts("Ingrid")} == {("user", v) for v in ("Ingrid", "Bergen", "jazz")}
+    memory.remember("They call Bo the boss.", facts=[{"subject": "Bo", "predicate": "nickname", "value": "the boss"}])
+    denied = {**named, "predicate": "nickname", "value": "Inga", "denied": True}
+    memory.remember("Nobody calls me Inga.", facts=[denied])
+    assert {n for e in memory.entities() for n in e.aliases} == {"user", "Ingrid", "Bo"}
+    for operation in [o.id for o in memory.history() if o.id != first.operation] + [first.operation]:
+        memory.undo(operation)
+    assert memory.entities() == []
+
+
+@pytest.mark.parametrize("source", [None, "https://example.com/ingrid"])
+def test_a_name_that_is_anothers_or_that_a_stranger_hands_over_names_whom_it_named(memory, source):
+    if source is None:
+        memory.remember("Ingrid lives in Oslo.", facts=[{**HOME, "subject": "Ingrid", "value": "Oslo"}])
+    memory.remember("I am Ingrid.", facts=[{"subject": "I", "predicate": "name", "value": "Ingrid"}], source=source)
+    memory.remember("Ingrid likes jazz.", facts=[{"subject": "Ingrid", "predicate": "likes", "value": "jazz"}])
+    assert {f.name for f in memory.facts() if f.value == "jazz"} == {"Ingrid"}
+
+
 @pytest.mark.filterwarnings("ignore:1 secret was replaced")
 def test_secrets_in_claims_are_replaced(memory):
     key = "AKIAIOSFODNN7EXAMPLE"[:16] + "ABCD"
@@ -282,6 +366,15 @@ def test_the_reply_names_what_may_be_about_the_same_without_embedding_it_twice(c
         reply = memory.remember("Paris has got her now.", facts=[{**HOME, "value": "Paris"}])
         assert [r.id for r in reply.related] == [ana.id]
         assert [(k.subject, k.predicates) for k in reply.predicates] == [("Ana", ("like",))]
+
+
+def test_a_fact_is_not_offered_beside_the_note_that_says_it(clock):
+    with perdure.open(":memory:", None, clock, embedder=HashEmbedder()) as memory:
+        meeting = {"subject": "weekly team meeting", "predicate": "day", "value": "Monday at ten"}
+        alone = memory.learn(claims=[{**meeting, "predicate": "usual day", "value": "Tuesday at ten"}])
+        note = memory.remember("The weekly team meeting: day: Monday at ten.", facts=[meeting])
+        reply = memory.remember("The weekly team meeting: day: Friday at ten.")
+        assert {r.id for r in reply.related} == {note.id, *alone.created}
 
 
 def test_the_reply_to_facts_tells_of_each_subject_what_else_is_known_under_which_predicates(clock):

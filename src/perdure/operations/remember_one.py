@@ -138,8 +138,18 @@ def _reply(ctx: Context, decisions: Decisions, stored: Remembered, claims: Seque
     ids = [i for i in dict.fromkeys((*same_topic, *near)) if i != stored.id and i not in touched]
     found = [g for g in (ctx.store.glances(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(g, stored)]
     words = content_words(stored.memory.content) if found else frozenset()
-    related = (g for g in found if g.id in same_topic or shared_part(content_words(g.text), words) >= _SHARED)
+    alike = [g for g in found if g.id in same_topic or shared_part(content_words(g.text), words) >= _SHARED]
+    said = _said_by(ctx, place, alike)
+    related = (g for g in alike if g.id not in said)
     return replace(stored, related=tuple(map(_related_memory, islice(related, _MOST))), predicates=tuple(predicates))
+
+
+def _said_by(ctx: Context, namespace: str, glances: Sequence[Glance]) -> set[str]:
+    """Return the facts among some memories that another of them says: who updates that one updates them, too."""
+    facts = sorted(g.id for g in glances if g.kind is Kind.FACT)
+    others = {g.id for g in glances}
+    links = ctx.store.links_at(namespace, facts) if facts and len(glances) > 1 else ()
+    return {fact for fact, kind, other in links if kind == DERIVED and other in others}
 
 
 def _is_shown(glance: Glance, stored: Remembered) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -215,13 +216,35 @@ def _doubted(
     ids = {*facts, *sources, *(fact for fact, _ in beside), *(later for later, earlier in pairs if earlier in sources)}
     records = {r.id: r for r in find_records(ctx, namespace, sorted(ids))}
     over = {s: [records[i] for i, earlier in pairs if earlier == s and i in records] for s in sources & untrue}
+    spoken_of = _spoken_of(ctx, namespace, beside, {r.id for some in over.values() for r in some})
     found: set[tuple[str, str]] = set()
     for fact, some in facts.items():
         if fact in records and records[fact].state.kind is Kind.FACT:
             others = {i for i, source in beside if source in some and i != fact and i in records}
             texts = [r.content.text for i in others if (r := records[i]).state.status is Status.ACTIVE]
             said = [records[source] for source in some if source in records]
-            found |= {(later, fact) for later in doubted_by(records[fact], said, over, texts)}
+            about = {s: [r for r in over.get(s, ()) if fact in spoken_of.get((r.id, s), (fact,))] for s in some}
+            found |= {(later, fact) for later in doubted_by(records[fact], said, about, texts)}
+    return found
+
+
+def _spoken_of(
+    ctx: Context, namespace: str, said: Collection[tuple[str, str]], later: Collection[str]
+) -> dict[tuple[str, str], set[str]]:
+    """Return (later, source) -> the facts of a source about which a later statement has a fact of its own, if any.
+
+    Of which of them that statement speaks was handed over with it: it leaves the others as they are. ``said`` has
+    (fact, source).
+    """
+    of_later = [
+        (i, to) for i, kind, to in ctx.store.links_at(namespace, sorted(later)) if kind == DERIVED and to in later
+    ]
+    facts = sorted({fact for fact, _ in (*said, *of_later)}) if of_later else []
+    named = {document.id: document.name for document in ctx.store.documents.find(namespace, Shelf.FACT, facts)}
+    found: dict[tuple[str, str], set[str]] = {}
+    for (own, statement), (fact, source) in product(of_later, said):
+        if own in named and named[own] == named.get(fact):
+            found.setdefault((statement, source), set()).add(fact)
     return found
 
 

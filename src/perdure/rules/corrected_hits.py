@@ -13,6 +13,7 @@ from perdure.records.memory import Kind, Status
 from perdure.records.recall import Hit, OverFact
 from perdure.records.vector import Vector
 from perdure.rules.differences import numbers_in
+from perdure.rules.language.clauses import joined_parts
 from perdure.rules.language.replaced_values import content_words, replaced_values
 from perdure.rules.last_said import said_after, said_at
 from perdure.rules.lifecycle.older_statements import OlderStatements, find_older
@@ -88,7 +89,10 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
         older[later].append(earlier)
         parts = _over_parts(hits[at[earlier]], hits[at[later]])
         over[earlier] += parts
-        if not (parts and _asks_for_the_rest(question, hits[at[earlier]], parts)):
+        rest = (parts and _asks_for_the_rest(question, hits[at[earlier]], parts)) or _asks_beside_facts(
+            question, hits[at[earlier]], hits[at[later]]
+        )
+        if not rest:
             behind[later].append(earlier)
             relevance[later] = max(relevance[later], relevance[earlier])
     order = [
@@ -140,6 +144,23 @@ def _asks_for_the_rest(question: str, hit: Hit, over: Sequence[OverFact]) -> boo
     gone = frozenset[str]().union(*(content_words(part.content) for part in over))
     asked = content_words(question)
     return asked.isdisjoint(gone) and not asked.isdisjoint(content_words(hit.memory.content))
+
+
+def _asks_beside_facts(question: str, hit: Hit, later: Hit) -> bool:
+    """Return whether a question asks for a part of a note that is beside those with a fact that is over.
+
+    "Does Ana eat pork?" is answered by "Ana lives in Berlin. She does not eat pork.", though she has moved since. What
+    the later hit says, too, says nothing of what is asked for.
+    """
+    gone = [content_words(fact.content.rpartition(": ")[2]) for fact in hit.over]
+    parts = [
+        content_words(hit.memory.content[slice(*span)]) for some in joined_parts(hit.memory.content) for span in some
+    ]
+    over = [part for part in parts if any(value <= part for value in gone if value)]
+    said = frozenset[str]().union(*over, *(content_words(fact.content) for fact in hit.over))
+    asked = content_words(question) - content_words(later.memory.content)
+    beside = frozenset[str]().union(*(part for part in parts if part not in over)) - said
+    return bool(over) and asked.isdisjoint(said) and not asked.isdisjoint(beside)
 
 
 def _joined(first: Sequence[str], others: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:

@@ -58,9 +58,11 @@ def _why_none(ctx: Context, namespace: str, names: Names) -> str:
     sessions, messages = max(counts, default=(0, 0))
     if any(s >= policy.summary_sessions or m >= policy.summary_episodes for s, m in counts):
         return "The entities named often enough were said too little of: a summary must be at most half as long."
+    most = f"{'1 session' if sessions == 1 else f'{sessions} sessions'} and "
+    most += "1 message" if messages == 1 else f"{messages} messages"
     return (
         f"No entity was named in {policy.summary_sessions} sessions or {policy.summary_episodes} messages; "
-        f"the one named most was in {sessions} sessions and {messages} messages. Notes do not count."
+        f"the one named most was in {most}. Notes do not count."
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, are_namesakes, entity_id, normal_name
-from perdure.knowledge.extraction.references import FIRST_PERSON, speaker_name
+from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
+from perdure.knowledge.operations.claim_subjects import ClaimSubjects
 from perdure.knowledge.operations.corrected_days import correct_days
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
@@ -29,7 +29,7 @@ from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
 from perdure.knowledge.records.facts import Claim, Entity, Fact, Learned, Value, fact_key
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
-from perdure.knowledge.rules.entities import mention_change, new_entity_changes
+from perdure.knowledge.rules.entities import mention_change
 from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
@@ -37,10 +37,14 @@ from perdure.knowledge.rules.given_claims import (
     called_as,
     contradictions,
     first_confidence,
+    first_day,
     outranks,
     predicate_name,
     resolve_given,
+    rests_on,
+    rests_only_on,
     said_after,
+    says_ended,
     span_of,
     stated_end,
     with_several,
@@ -55,7 +59,7 @@ from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, Repla
 from perdure.rules.decisions import Decisions
 from perdure.rules.language.said_over import says_over
 from perdure.rules.point_in_time import is_past
-from perdure.rules.source_trust import takes_over
+from perdure.rules.source_trust import least_trust, stored_trust, takes_over
 from perdure.rules.validation.fact_claims import is_memory_id, refuse
 
 _SHORTEST_ID: Final = 6
@@ -95,8 +99,10 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
 class _Taker:
     def __init__(self, ctx: Context, writer: ClaimWriter, names: Names, handed: HandedClaims) -> None:
         self.ctx, self.handed, self.policy = ctx, handed, ctx.policy.knowledge
-        self.writer, self.work, self.names = writer, writer.work, names
+        self.writer, self.work = writer, writer.work
+        self.subjects = ClaimSubjects(writer, names, handed, self.policy)
         self.gone: dict[str, None] = dict.fromkeys(handed.gone)
+        self.untouched: dict[str, None] = {}  # memories that a claim is said to replace, and may not
 
     def take(self) -> None:
         """Decide about each claim, then about what rested on what was replaced."""
@@ -116,63 +122,15 @@ class _Taker:
         faults: list[str] = []
         found: list[MeantClaim] = []
         for claim in self.handed.claims:
-            subject, predicate = self._subject(claim, faults), self._predicate(claim, faults)
+            subject, predicate = self.subjects.subject(claim, faults), self._predicate(claim, faults)
             if subject is not None and predicate:
+                if self._trust(claim) is Trust.USER:
+                    self.subjects.call(claim, subject, predicate)
                 meant = self._claim(claim, subject, predicate)
-                found.append(MeantClaim(claim, subject.id, subject.name, meant, self._called(claim, subject)))
+                found.append(MeantClaim(claim, subject.id, subject.name, meant, self.subjects.called(claim, subject)))
         found = with_several(found, resources(self.ctx).predicates)
         refuse([*faults, *contradictions(found)])
         return found
-
-    def _subject(self, claim: GivenClaim, faults: list[str]) -> Entity | None:
-        """Return whom a claim is about; what is named for the first time is made."""
-        words = self._name(claim)
-        if words in self.names.entities:
-            return self.names.entity(self.names.standing(words))
-        if not normal_name(words):
-            faults.append(
-                f"Claim {claim.number}: the subject {words!r} names nobody: it is an article, a pronoun or no word. "
-                "Name it by more than that ('Team A')."
-            )
-            return None
-        found = self.names.resolve(words, self.policy.fuzzy)
-        near = [i for i, _ in found.candidates] if isinstance(found, Ambiguous) else []
-        near = [found.id] if isinstance(found, Resolved) else near
-        if all(self._is_another(words, identity) for identity in near):
-            return self._new_entity(words)
-        if len(near) == 1:
-            return self._known_entity(words, near[0])
-        faults.append(f"Claim {claim.number}: the subject {words!r} may be any of {', '.join(near)}.")
-        return None
-
-    def _known_entity(self, words: str, identity: str) -> Entity:
-        """Return an entity that a name means, and note where the name is not one of its own."""
-        entity = self.names.entity(identity)
-        if normal_name(words) not in entity.aliases:
-            self.writer.tally.taken[words] = entity.name
-        return entity
-
-    def _name(self, claim: GivenClaim) -> str:
-        """Return the name of a claim's subject; whoever says "I" is called by name."""
-        is_speaker = claim.subject.casefold() in FIRST_PERSON or claim.subject.casefold() == "user"
-        known = claim.subject in self.names.entities
-        return speaker_name(self.handed.speaker) if is_speaker and not known else claim.subject
-
-    def _called(self, claim: GivenClaim, subject: Entity) -> str:
-        words = self._name(claim)
-        return normal_name(subject.name if words in self.names.entities else words)
-
-    def _is_another(self, name: str, identity: str) -> bool:
-        """Whether a full name is that of somebody else than an entity with a name like it: Katharina, Katarina."""
-        aliases = self.names.entity(identity).aliases
-        return normal_name(name) not in aliases and any(are_namesakes(name, other) for other in aliases.values())
-
-    def _new_entity(self, name: str) -> Entity:
-        entity = Entity(entity_id(name, self.names.entities), name, aliases={normal_name(name): name})
-        self.names.add_entity(entity)
-        self.work.edits.absorb(new_entity_changes(entity))
-        self.writer.tally.entities.append(entity.id)
-        return entity
 
     def _predicate(self, claim: GivenClaim, faults: list[str]) -> str:
         if not any(letter.isalnum() for letter in claim.predicate):
@@ -195,15 +153,10 @@ class _Taker:
             old=value_of(claim.replaces, at) if claim.replaces else None,
             denied=claim.denied,
             many=many,
-            valid_from=self._first_day(claim),
+            valid_from=first_day(claim, self.handed.at),
             valid_to=stated_end(claim, self.handed),
             called=called_as(claim.predicate, predicate, registry),
         )
-
-    def _first_day(self, claim: GivenClaim) -> Instant | None:
-        """Return since when a claim holds; of what is over, and nobody knows since when, its end."""
-        is_over = claim.valid_to is not None and claim.valid_to <= self.handed.at
-        return claim.valid_to if claim.valid_from is None and is_over else claim.valid_from
 
     def _trust(self, claim: GivenClaim) -> Trust:
         """Return whose word a claim is: what tells its reader to ignore others counts as a stranger's."""
@@ -298,14 +251,21 @@ class _Taker:
 
     def _known_facts(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""
-        claim, at = each.claim, self.handed.at
+        claim, at, trust = each.claim, self.handed.at, self._trust(each.given)
         known = self.work.about(each.subject, claim.predicate, at, claim.value.norm if claim.many else None)
+        if self.handed.gone:
+            known = [k for k in known if not (rests_only_on(k.fact, self.handed.gone) and outranks(k.fact, trust))]
         old_facts: list[KnownFact] = []
         if claim.old is not None:
-            old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at)
-        elif not claim.denied:  # "Jest is gone" names what the claim does not
+            old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at, trust)
+        elif claim.denied:
+            said = [k for k in known if k.fact.value.norm == claim.value.norm and not k.fact.denied]
+            old_facts = said if says_ended(each.given, self.handed.text) else []
+        else:  # "Jest is gone" names what the claim does not
             others = [k for k in known if k.fact.value.norm != claim.value.norm and not k.fact.denied]
             old_facts = [k for k in others if says_over(self.handed.text, k.fact.value.text, claim.value.text)]
+        if self.gone:
+            old_facts += [k for k in known if rests_on(k.fact, self.gone)]  # a claim about the same replaces them
         met = {k.fact.id: k for k in (*known, *old_facts) if self._is_beside(k.fact.id)}
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 
@@ -327,7 +287,9 @@ class _Taker:
         text, claim = each.given.replaces, each.claim
         ids = self._ids(text)
         before = self.work.replaced(each.subject, claim.predicate)
-        if not self.gone.keys().isdisjoint(ids) or any(f.value.norm == old.norm for f in before):
+        if not (self.gone.keys() | self.untouched.keys()).isdisjoint(ids) or any(
+            f.value.norm == old.norm for f in before
+        ):
             return  # it was replaced before
         if not ids and is_memory_id(text):
             raise NotFound(
@@ -342,13 +304,19 @@ class _Taker:
         ids = self.ctx.store.find_ids(text, namespace=self.work.namespace, limit=2)
         return ids if len(ids) == 1 else []
 
-    def _of_memory(self, text: str, at: Instant) -> list[KnownFact]:
+    def _replace_note(self, identity: str, trust: Trust) -> None:
+        """Let a claim replace a note that it names, unless somebody more trusted wrote that."""
+        for record in self.ctx.store.get(self.work.namespace, [identity]):
+            said = stored_trust(record.content.metadata)
+            (self.gone if least_trust((trust, said)) is said else self.untouched).setdefault(identity)
+
+    def _of_memory(self, text: str, at: Instant, trust: Trust) -> list[KnownFact]:
         """Return the facts that a memory is or says, where a text is its id; the memory itself is then replaced."""
         if not (ids := self._ids(text)):
             return []
         self.work.read(ids)
         if ids[0] not in self.work.facts:
-            self.gone |= dict.fromkeys(ids)
+            self._replace_note(ids[0], trust)
             return []
         return self.work.known([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
 

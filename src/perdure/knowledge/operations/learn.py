@@ -16,6 +16,7 @@ from perdure.knowledge.extraction.claims import as_note, claims, claims_with_ans
 from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
 from perdure.knowledge.extraction.references import FIRST_PERSON, WINDOW, may_refer
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, LearnTally, same_audience
+from perdure.knowledge.operations.claim_subjects import NAMES
 from perdure.knowledge.operations.entity_linking import EntityLinker
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
@@ -44,7 +45,6 @@ RECENT: Final = WINDOW
 """So many messages before the first new one are looked at for whom "they" are: all that may count."""
 _MOST_NAMED: Final = 4  # up to so many sessions are named in the journal
 _LONGEST: Final = 100  # characters of the name of a session
-_NAMES: Final = frozenset({"name", "nickname"})  # predicates whose value is a name that somebody goes by
 
 
 def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
@@ -202,7 +202,7 @@ class _Learner:
 
     def _call(self, claim: Claim, record: Record) -> None:
         """Know whoever speaks by the name that they give: "My name is Ingrid"."""
-        if claim.predicate in _NAMES and not claim.denied and claim.subject.casefold() in FIRST_PERSON:
+        if claim.predicate in NAMES and not claim.denied and claim.subject.casefold() in FIRST_PERSON:
             speaker = self.linker.subject(claim.subject, record, "", self.tally.entities)
             if speaker is not None:
                 self.linker.call(speaker, claim.value.text)

@@ -42,8 +42,9 @@ class Learnt(Written):
             return ""
         if not self.messages:
             return "These messages have been learned from before."
+        many = "1 message" if self.messages == 1 else f"{self.messages:,} messages"
         return (
-            f"No fact was found in {self.messages:,} messages. Rules read English, and little of it; "
+            f"No fact was found in {many}. Rules read English, and little of it; "
             "facts of any language can be handed over with claims."
         )
 

@@ -54,7 +54,7 @@ _ONLY_ADDS: Final = re.compile(
 _LEFT: Final = re.compile(
     r"""\b(?: moved | relocated | no\s+longer | not\s.{1,40}any\s?more | instead | rather\s+than | replaced | switched
       | from\s+(?:\w+\s+){1,3}to | used\s+to\s+be | former(?:ly)?
-      | von\s+(?:\w+\s+){1,3}(?:nach|zu|auf) | nicht\s+mehr | statt | stattdessen
+      | von\s+(?:\w+\s+){1,3}(?:nach|zu|auf) | nicht\s+mehr | keine?[nmrs]?\s.{1,40}\smehr | statt | stattdessen
       | (?:um)?gezogen | gewechselt | umgestiegen
       | au\s+lieu | plutôt\s+que | ne\s.{1,40}\splus | déménagé | (?:en|em)\s+(?:vez|lugar) | ya\s+no
       | se\s+ha\s+mudado | se\s+mudó | mudou | já\s+não | não\s.{1,40}\smais | invece | non\s.{1,40}\spiù
@@ -118,10 +118,19 @@ def adds_one(claim: GivenClaim, text: str) -> bool:
     """
     if _LEFT.search(text) or replaced_values(text):
         return False
+    return any(map(_adds, _clauses_of(claim, text)))
+
+
+def says_ended(claim: GivenClaim, text: str) -> bool:
+    """Whether the clause that denies a value says that it held before: "no longer", "nicht mehr", "ya no"."""
+    return claim.denied and any(map(_LEFT.search, _clauses_of(claim, text)))
+
+
+def _clauses_of(claim: GivenClaim, text: str) -> Iterator[str]:
     value = claim.value.casefold()
     said = [text[start:end].casefold() for start, end in sentences(text)]
-    said = [sentence for sentence in said if value in sentence] or [(claim.quote or text).casefold()]
-    return any(map(_adds, (clause for sentence in said for clause in _clauses_with(value, sentence))))
+    said = [sentence for sentence in said if value in sentence] or [(claim.quote or text).casefold().rstrip(" .!?")]
+    return (clause for sentence in said for clause in _clauses_with(value, sentence))
 
 
 def _adds(clause: str) -> bool:
@@ -306,6 +315,23 @@ def _contradicts(claim: Claim, known: KnownFact) -> bool:
     if claim.denied or fact.denied:
         return same and claim.denied != fact.denied
     return not same and not (claim.many or fact.many)
+
+
+def rests_on(fact: Fact, memories: Collection[str]) -> bool:
+    """Whether a fact is one of some memories, or stands in one."""
+    return fact.id in memories or any(source.memory in memories for source in fact.sources)
+
+
+def rests_only_on(fact: Fact, memories: Collection[str]) -> bool:
+    """Whether a fact is one of some memories, or stands in no others: with them nothing says it any longer."""
+    sources = [source.memory for source in fact.sources]
+    return fact.id in memories or (bool(sources) and all(memory in memories for memory in sources))
+
+
+def first_day(claim: GivenClaim, said_at: Instant) -> Instant | None:
+    """Return since when a claim holds; of what is over, and nobody knows since when, its end."""
+    is_over = claim.valid_to is not None and claim.valid_to <= said_at
+    return claim.valid_to if claim.valid_from is None and is_over else claim.valid_from
 
 
 def stated_end(claim: GivenClaim, handed: HandedClaims) -> Instant | None:

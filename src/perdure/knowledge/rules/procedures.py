@@ -317,8 +317,9 @@ def why_none(talk: Conversations, known: int, policy: KnowledgePolicy) -> str:
     if known:
         return "Nothing has changed since procedures were last learned."
     if len(talk.sessions) < policy.procedure_sessions:
+        many = "1 session was" if len(talk.sessions) == 1 else f"{len(talk.sessions)} sessions were"
         return (
-            f"{len(talk.sessions)} sessions were ingested in the last {policy.procedure_days:g} days; "
+            f"{many} ingested in the last {policy.procedure_days:g} days; "
             f"at least {policy.procedure_sessions} are needed."
         )
     return f"No topic followed another in {policy.procedure_sessions} sessions clearly more often than by accident."
