@@ -176,6 +176,18 @@ def test_a_disk_that_cannot_be_read_is_not_called_full(tmp_path):
     assert told == ["StoreUnavailable machine True False"] * 2
 
 
+FILL = """
+def fill(place):
+    try:
+        with open(f"{place}/fill", "wb", buffering=0) as file:
+            while True:
+                file.write(b"x" * 4096)
+    except OSError:
+        pass
+"""
+"""For children: write to a disk until it is full."""
+
+
 READING = """
 import json, subprocess, sys
 place = sys.argv[1]
@@ -185,12 +197,7 @@ def ran(*words, text=""):
     return subprocess.run(command, input=text, capture_output=True, text=True, cwd=place)
 
 assert ran("remember", "The broker runs on port 1883.", "-n", "p").returncode == 0
-try:
-    with open(f"{place}/fill", "wb", buffering=0) as file:
-        while True:
-            file.write(b"x" * 4096)
-except OSError:
-    pass
+fill(place)
 hook = {"session_id": "s", "transcript_path": "", "cwd": place, "prompt": "Which port does the broker run on?"}
 done = {
     "recall": ran("recall", "broker port", "-n", "p"),
@@ -214,12 +221,7 @@ for end in ("", "-wal"):
     shutil.copy(f"{beside}/live.db{end}", f"{place}/old.db{end}")
 assert os.path.getsize(f"{place}/old.db-wal")
 live.close()
-try:
-    with open(f"{place}/fill", "wb", buffering=0) as file:
-        while True:
-            file.write(b"x" * 4096)
-except OSError:
-    pass
+fill(place)
 done = {}
 for words in (
     ("restore-backup", f"{place}/old.db", "--store", f"{beside}/back.db"),
@@ -243,7 +245,7 @@ def run_on_small_disk(place, megabytes, code, *arguments, **environment):
 
     place.mkdir()
     script, policy = place.parent / "script.py", place.parent / "policy.toml"
-    script.write_text(code)
+    script.write_text(f"{FILL}\n{code}")
     policy.write_text('[embedder]\nmodel = "none"\n')
     mount = f'mount -t tmpfs -o size={megabytes}m none "$1" || exit 77'
     shell = f'{mount}; place=$1 python=$2 script=$3; shift 3; exec "$python" "$script" "$place" "$@"'
@@ -303,12 +305,7 @@ said = {"type": "user", "uuid": "u1", "sessionId": "s", "timestamp": "2026-11-30
 with open(f"{home}/talk.jsonl", "w") as file:
     print(json.dumps({**said, "message": {"role": "user", "content": "We use Litestar for the API."}}), file=file)
 done = [hook("SessionStart")]
-try:
-    with open(f"{place}/fill", "wb", buffering=0) as file:
-        while True:
-            file.write(b"x" * 4096)
-except OSError:
-    pass
+fill(place)
 if not can_note:
     subprocess.run(["mount", "-t", "tmpfs", "-o", "nr_inodes=1", "none", f"{home}/data"], check=True)
 done += [hook(event) for event in ("Stop", "UserPromptSubmit")]
