@@ -499,7 +499,7 @@ WRITE_FIRST = ("remember", "remember_many", "ingest", "extract", "apply", "apply
 
 
 @pytest.fixture(scope="module")
-def not_mallorys(path, alice):  # noqa: ARG001  # alice has memories there, too
+def not_mallorys(path, alice):  # alice has memories there, too
     """The rows of everybody else, which no verb of mallory's changes: they are the same before each of them."""
     with _opened(with_prefix(path, "acme/")) as mine:  # alice's own place, behind a prefix
         mine.remember("something of alice at acme", "alice")

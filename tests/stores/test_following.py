@@ -244,10 +244,15 @@ def cells_of(path):
     return [len({*np.frombuffer(c, "<u2")}) for (c,) in by_hand(path, "SELECT cells FROM segment ORDER BY number")]
 
 
-@on_a_file
-def test_segments_and_cells_change_nothing_but_the_time_it_takes(path, many, monkeypatch):
+@pytest.fixture
+def small_segments(monkeypatch):
     for module in (index, writing):
         monkeypatch.setattr(module, "SEGMENT", SEGMENT)
+
+
+@on_a_file
+@pytest.mark.usefixtures("small_segments")
+def test_segments_and_cells_change_nothing_but_the_time_it_takes(path, many):
     policy = {"recall": {"cells_above": 1000}}
     clock, embedder = Clock(), HashEmbedder()
     memory = opened(path, policy, clock, embedder)
