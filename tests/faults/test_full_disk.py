@@ -187,14 +187,47 @@ def fill(place):
 """
 """For children: write to a disk until it is full."""
 
+COMMANDS = """
+import atexit, json, os, runpy, subprocess, sys, threading
+import perdure.interfaces.entry, perdure.interfaces.cli.app, perdure.interfaces.hooks.agent_hooks
+import perdure.compose, perdure.stores.sqlite.store
 
-READING = """
-import json, subprocess, sys
-place = sys.argv[1]
+def become(words, streams):
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    sys.stdin, sys.stdout, sys.stderr = (open(n, "w" if n else "r", closefd=False) for n in range(3))
+    os.chdir(place)
+    sys.argv[:] = ["perdure", *words]
+    try:
+        runpy.run_module("perdure", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        return end.code or 0
+    return 0
 
 def ran(*words, text=""):
-    command = [sys.executable, "-m", "perdure", *words]
-    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=place)
+    streams = [os.memfd_create(name) for name in ("in", "out", "err")]
+    os.write(streams[0], text.encode())
+    os.lseek(streams[0], 0, os.SEEK_SET)
+    child = os.fork()
+    if not child:
+        status = 70
+        try:
+            status = become(words, streams)
+            threading._shutdown()
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    out, err = (os.pread(stream, 1 << 20, 0).decode() for stream in streams[1:])
+    return subprocess.CompletedProcess(words, status, out, err)
+"""
+"""For children in a mount of their own, who open no store: run commands in forks, which find Perdure loaded."""
+
+
+READING = """
+place = sys.argv[1]
 
 assert ran("remember", "The broker runs on port 1883.", "-n", "p").returncode == 0
 fill(place)
@@ -276,7 +309,7 @@ def test_a_backup_that_a_full_disk_keeps_from_being_read_says_so(tmp_path):
 
 def test_on_a_full_disk_everything_can_be_read_and_the_person_is_told(tmp_path):
     place = tmp_path / "small"
-    done = run_on_small_disk(place, 2, READING, PERDURE_STORE=str(place / "agent.db"))
+    done = run_on_small_disk(place, 2, COMMANDS + READING, PERDURE_STORE=str(place / "agent.db"))
     for name in ("recall", "list", "digest"):
         code, out, err = done[name]
         assert (code, "port 1883" in out) == (0, True), (name, out, err)
@@ -289,12 +322,7 @@ def test_on_a_full_disk_everything_can_be_read_and_the_person_is_told(tmp_path):
 
 
 FILLED = """
-import json, subprocess, sys
 place, home, can_note = sys.argv[1:]
-
-def ran(*words, text=""):
-    command = [sys.executable, "-m", "perdure", *words]
-    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=place)
 
 def hook(event, session="s"):
     given = {"session_id": session, "transcript_path": f"{home}/talk.jsonl", "cwd": place, "prompt": "Which port?"}
@@ -320,7 +348,7 @@ def test_a_disk_that_fills_up_in_a_session_is_told_once_and_each_time_where_that
     place, home = tmp_path / "small", tmp_path / "home"
     (home / "data").mkdir(parents=True)
     environment = {"PERDURE_STORE": str(place / "agent.db"), "XDG_DATA_HOME": str(home / "data")}
-    done = run_on_small_disk(place, 2, FILLED, home, "yes" if can_note else "", **environment)
+    done = run_on_small_disk(place, 2, COMMANDS + FILLED, home, "yes" if can_note else "", **environment)
     told = [FULL in message for message in done]
     assert told == [False, True, not can_note, True, not can_note]
     assert all("Free some space" in message for message in done if message)
