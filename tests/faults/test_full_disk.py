@@ -223,7 +223,7 @@ def ran(*words, text=""):
     out, err = (os.pread(stream, 1 << 20, 0).decode() for stream in streams[1:])
     return subprocess.CompletedProcess(words, status, out, err)
 """
-"""For children in a mount of their own, who open no store: run commands in forks, which find Perdure loaded."""
+"""For children in a mount of their own, who have no store open: run commands in forks, which find Perdure loaded."""
 
 
 READING = """
@@ -244,7 +244,7 @@ print(json.dumps({name: [d.returncode, d.stdout, d.stderr] for name, d in done.i
 
 
 UNREADABLE = """
-import json, os, shutil, subprocess, sys
+import shutil
 import perdure
 
 place, beside = sys.argv[1:]
@@ -261,8 +261,8 @@ for words in (
     ("repair", "--source", f"{place}/old.db", "--store", f"{beside}/live.db"),
     ("list", "--store", f"{place}/old.db"),
 ):
-    ran = subprocess.run([sys.executable, "-m", "perdure", *words, "--json"], capture_output=True, text=True)
-    done[words[0]] = ran.returncode, json.loads(ran.stdout)
+    command = ran(*words, "--json")
+    done[words[0]] = command.returncode, json.loads(command.stdout)
 print(json.dumps([done, os.listdir(beside)]))
 """
 
@@ -299,7 +299,7 @@ def run_on_small_disk(place, megabytes, code, *arguments, **environment):
 def test_a_backup_that_a_full_disk_keeps_from_being_read_says_so(tmp_path):
     beside = tmp_path / "beside"
     beside.mkdir()
-    done, left = run_on_small_disk(tmp_path / "small", 8, UNREADABLE, beside)
+    done, left = run_on_small_disk(tmp_path / "small", 8, COMMANDS + UNREADABLE, beside)
     for code, told in done.values():
         assert (code, told["error"]) == (1, "DiskFull")
         assert "cannot be read: the newest changes are in old.db-wal" in told["message"]
