@@ -174,6 +174,9 @@ TODAY = int(os.environ.setdefault("PERDURE_TEST_DAY", str(date.today().toordinal
 THINNED = {"operations", "interfaces", "stores", "service", "faults", "laws", "authorities", "models", "packaging"}
 """Folders whose tables are thinned out."""
 
+THINNED_FILES = {"test_breaks.py"}
+"""Files of other folders whose tables are thinned out, too."""
+
 EVERY_CASE = {
     *("test_stored_parameters.py", "test_trust.py", "test_fence.py", "test_tenants.py", "test_supply_chain.py"),
     "test_serve_options.py",
@@ -403,13 +406,17 @@ def _left_out(items):
     """Return the cases beyond those that a table has on one store."""
     cases = defaultdict(list)
     for item in items:
-        if item.path.parent.name in THINNED and item.path.name not in EVERY_CASE and hasattr(item, "callspec"):
+        if _is_thinned(item.path) and hasattr(item, "callspec"):
             cases[item.path, item.function, item.callspec.params.get("store")].append(item)
     left = []
     for (_, _, store), several in cases.items():
         kept = _kept(several, store)
         left += [item for n, item in enumerate(several) if n not in kept]
     return left
+
+
+def _is_thinned(path):
+    return (path.parent.name in THINNED and path.name not in EVERY_CASE) or path.name in THINNED_FILES
 
 
 def _kept(several, store):

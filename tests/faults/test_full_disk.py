@@ -176,21 +176,61 @@ def test_a_disk_that_cannot_be_read_is_not_called_full(tmp_path):
     assert told == ["StoreUnavailable machine True False"] * 2
 
 
-READING = """
-import json, subprocess, sys
-place = sys.argv[1]
+FILL = """
+def fill(place):
+    try:
+        with open(f"{place}/fill", "wb", buffering=0) as file:
+            while True:
+                file.write(b"x" * 4096)
+    except OSError:
+        pass
+"""
+"""For children: write to a disk until it is full."""
+
+COMMANDS = """
+import atexit, json, os, runpy, subprocess, sys, threading
+import perdure.interfaces.entry, perdure.interfaces.cli.app, perdure.interfaces.hooks.agent_hooks
+import perdure.compose, perdure.stores.sqlite.store
+
+def become(words, streams):
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    sys.stdin, sys.stdout, sys.stderr = (open(n, "w" if n else "r", closefd=False) for n in range(3))
+    os.chdir(place)
+    sys.argv[:] = ["perdure", *words]
+    try:
+        runpy.run_module("perdure", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        return end.code or 0
+    return 0
 
 def ran(*words, text=""):
-    command = [sys.executable, "-m", "perdure", *words]
-    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=place)
+    streams = [os.memfd_create(name) for name in ("in", "out", "err")]
+    os.write(streams[0], text.encode())
+    os.lseek(streams[0], 0, os.SEEK_SET)
+    child = os.fork()
+    if not child:
+        status = 70
+        try:
+            status = become(words, streams)
+            threading._shutdown()
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    out, err = (os.pread(stream, 1 << 20, 0).decode() for stream in streams[1:])
+    return subprocess.CompletedProcess(words, status, out, err)
+"""
+"""For children in a mount of their own, who have no store open: run commands in forks, which find Perdure loaded."""
+
+
+READING = """
+place = sys.argv[1]
 
 assert ran("remember", "The broker runs on port 1883.", "-n", "p").returncode == 0
-try:
-    with open(f"{place}/fill", "wb", buffering=0) as file:
-        while True:
-            file.write(b"x" * 4096)
-except OSError:
-    pass
+fill(place)
 hook = {"session_id": "s", "transcript_path": "", "cwd": place, "prompt": "Which port does the broker run on?"}
 done = {
     "recall": ran("recall", "broker port", "-n", "p"),
@@ -204,7 +244,7 @@ print(json.dumps({name: [d.returncode, d.stdout, d.stderr] for name, d in done.i
 
 
 UNREADABLE = """
-import json, os, shutil, subprocess, sys
+import shutil
 import perdure
 
 place, beside = sys.argv[1:]
@@ -214,20 +254,15 @@ for end in ("", "-wal"):
     shutil.copy(f"{beside}/live.db{end}", f"{place}/old.db{end}")
 assert os.path.getsize(f"{place}/old.db-wal")
 live.close()
-try:
-    with open(f"{place}/fill", "wb", buffering=0) as file:
-        while True:
-            file.write(b"x" * 4096)
-except OSError:
-    pass
+fill(place)
 done = {}
 for words in (
     ("restore-backup", f"{place}/old.db", "--store", f"{beside}/back.db"),
     ("repair", "--source", f"{place}/old.db", "--store", f"{beside}/live.db"),
     ("list", "--store", f"{place}/old.db"),
 ):
-    ran = subprocess.run([sys.executable, "-m", "perdure", *words, "--json"], capture_output=True, text=True)
-    done[words[0]] = ran.returncode, json.loads(ran.stdout)
+    command = ran(*words, "--json")
+    done[words[0]] = command.returncode, json.loads(command.stdout)
 print(json.dumps([done, os.listdir(beside)]))
 """
 
@@ -243,7 +278,7 @@ def run_on_small_disk(place, megabytes, code, *arguments, **environment):
 
     place.mkdir()
     script, policy = place.parent / "script.py", place.parent / "policy.toml"
-    script.write_text(code)
+    script.write_text(f"{FILL}\n{code}")
     policy.write_text('[embedder]\nmodel = "none"\n')
     mount = f'mount -t tmpfs -o size={megabytes}m none "$1" || exit 77'
     shell = f'{mount}; place=$1 python=$2 script=$3; shift 3; exec "$python" "$script" "$place" "$@"'
@@ -264,7 +299,7 @@ def run_on_small_disk(place, megabytes, code, *arguments, **environment):
 def test_a_backup_that_a_full_disk_keeps_from_being_read_says_so(tmp_path):
     beside = tmp_path / "beside"
     beside.mkdir()
-    done, left = run_on_small_disk(tmp_path / "small", 8, UNREADABLE, beside)
+    done, left = run_on_small_disk(tmp_path / "small", 8, COMMANDS + UNREADABLE, beside)
     for code, told in done.values():
         assert (code, told["error"]) == (1, "DiskFull")
         assert "cannot be read: the newest changes are in old.db-wal" in told["message"]
@@ -274,7 +309,7 @@ def test_a_backup_that_a_full_disk_keeps_from_being_read_says_so(tmp_path):
 
 def test_on_a_full_disk_everything_can_be_read_and_the_person_is_told(tmp_path):
     place = tmp_path / "small"
-    done = run_on_small_disk(place, 2, READING, PERDURE_STORE=str(place / "agent.db"))
+    done = run_on_small_disk(place, 2, COMMANDS + READING, PERDURE_STORE=str(place / "agent.db"))
     for name in ("recall", "list", "digest"):
         code, out, err = done[name]
         assert (code, "port 1883" in out) == (0, True), (name, out, err)
@@ -287,12 +322,7 @@ def test_on_a_full_disk_everything_can_be_read_and_the_person_is_told(tmp_path):
 
 
 FILLED = """
-import json, subprocess, sys
 place, home, can_note = sys.argv[1:]
-
-def ran(*words, text=""):
-    command = [sys.executable, "-m", "perdure", *words]
-    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=place)
 
 def hook(event, session="s"):
     given = {"session_id": session, "transcript_path": f"{home}/talk.jsonl", "cwd": place, "prompt": "Which port?"}
@@ -303,12 +333,7 @@ said = {"type": "user", "uuid": "u1", "sessionId": "s", "timestamp": "2026-11-30
 with open(f"{home}/talk.jsonl", "w") as file:
     print(json.dumps({**said, "message": {"role": "user", "content": "We use Litestar for the API."}}), file=file)
 done = [hook("SessionStart")]
-try:
-    with open(f"{place}/fill", "wb", buffering=0) as file:
-        while True:
-            file.write(b"x" * 4096)
-except OSError:
-    pass
+fill(place)
 if not can_note:
     subprocess.run(["mount", "-t", "tmpfs", "-o", "nr_inodes=1", "none", f"{home}/data"], check=True)
 done += [hook(event) for event in ("Stop", "UserPromptSubmit")]
@@ -323,7 +348,7 @@ def test_a_disk_that_fills_up_in_a_session_is_told_once_and_each_time_where_that
     place, home = tmp_path / "small", tmp_path / "home"
     (home / "data").mkdir(parents=True)
     environment = {"PERDURE_STORE": str(place / "agent.db"), "XDG_DATA_HOME": str(home / "data")}
-    done = run_on_small_disk(place, 2, FILLED, home, "yes" if can_note else "", **environment)
+    done = run_on_small_disk(place, 2, COMMANDS + FILLED, home, "yes" if can_note else "", **environment)
     told = [FULL in message for message in done]
     assert told == [False, True, not can_note, True, not can_note]
     assert all("Free some space" in message for message in done if message)

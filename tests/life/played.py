@@ -29,6 +29,8 @@ CORE: Final[Mapping[str, tuple[int, int, float]]] = {
 
 READ: Final = budget(10, 5)
 """MEMORY.md is read on every such day, some questions are asked, and it is looked whether anything waits in silence."""
+LOOKS: Final = budget(6, 1000)
+"""So often at most: of a long life it is looked at fewer days, as many as of a short one."""
 SOME: Final = 2
 """Questions that are asked then, names whose past and memories whose neighbours are looked at."""
 HEARD: Final = 15
@@ -60,10 +62,11 @@ def live(player: Player, work: Work | None = None) -> Played:
     life, memory, clock = player.life, player.memory, player.clock
     nothing, counted = invariants.state_of_everything(memory), work or Work()
     met: dict[str, list[str]] = {}
+    read = max(READ, life.length // LOOKS)
 
     def look(day: int) -> None:
         counted.weigh(player, day)
-        if day % READ == 0:
+        if day % read == 0:
             with counted.pause():
                 for name, faults in met_by(player, day).items():
                     met.setdefault(name, []).extend(f"day {day}: {fault}" for fault in faults)

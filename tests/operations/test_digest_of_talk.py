@@ -333,3 +333,16 @@ def test_of_a_reply_that_asks_to_remember_something_all_is_shown(opening):
     memory.pin(memory.list()[0].id)
     (line,) = [line for line in str(memory.digest()).splitlines() if "backups" in line]
     assert "nightly job" in line
+
+
+@on_a_file
+def test_a_digest_takes_as_much_for_each_of_many_messages_that_give_another_number(opening, clock):
+    """Each is compared with all the others; it is read once for all of them."""
+    each = []
+    for many in (20, 80):
+        memory = opening(at=":memory:")
+        say(memory, *(f"We moved the standup of team {n} to {100 + n} because of Marta." for n in range(many)))
+        memory.digest()
+        each.append(calls_of(memory.digest) / many)
+    few, more = each
+    assert more <= 1.2 * few

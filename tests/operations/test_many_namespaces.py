@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from conftest import STORES, WORDS_ONLY, on_a_file, on_two_servers_too
+from conftest import STORES, WORDS_ONLY, on_a_file, weekly, weekly_on_a_server
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.http import app as http_app
 from perdure.interfaces.http import metrics as http_metrics
@@ -32,6 +32,9 @@ POLICY = {
 }
 HOST = "localhost:8766"
 on_both = pytest.mark.parametrize("store", STORES[:2], indirect=True)
+weekly_on_servers = pytest.mark.parametrize(
+    "store", [STORES[0], *(pytest.param(*s.values, marks=[*s.marks, weekly]) for s in STORES[1:])], indirect=True
+)
 MORE = 12
 PLACES = 8
 """So many namespaces are looked into here: what holds of these holds of the 50 of a store in use."""
@@ -100,7 +103,7 @@ def overdue(alerts):
     return {a.namespace for a in alerts if a.name == "overdue_hours"}
 
 
-@on_both
+@weekly_on_a_server
 def test_a_store_is_asked_as_much_however_many_namespaces_it_has(opening, clock, asked):
     memory = opening(POLICY)
     fill(memory, named("a", PLACES + 1))
@@ -113,7 +116,7 @@ def test_a_store_is_asked_as_much_however_many_namespaces_it_has(opening, clock,
     assert before["readiness"] == {"health": 1, "overdue_namespaces": 1}
 
 
-@on_two_servers_too
+@weekly_on_servers
 def test_what_waits_in_any_namespace_is_told_and_all_are_counted(opening, clock):
     memory = opening(POLICY)
     large = named("large", PLACES + 2)

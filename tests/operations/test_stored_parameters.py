@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 
 import pytest
 
-from conftest import WORDS_ONLY, opened
+from conftest import WORDS_ONLY, Clock, opened
 from perdure.records.errors import PerdureError
 from perdure.verbs.declaration import REQUIRED, VERBS
 
@@ -71,10 +72,14 @@ def arguments(verb, parameter, said, ids):
     return filled({**given, parameter.name: shape(said)}, ids)
 
 
-def stored(folder, clock, verb, parameter, said):
-    """Call a verb with what is said, and return whether the store's files hold it afterwards."""
-    path = folder / f"{verb.name}.{parameter.name}.{said[:3]}.db"
-    with warnings.catch_warnings(), opened(path, {**WORDS_ONLY, "preset": "facts"}, clock) as memory:
+POLICY = {**WORDS_ONLY, "preset": "facts"}
+
+
+@pytest.fixture(scope="module")
+def filled_store(tmp_path_factory):
+    """A store with something for each verb, of which each case has a copy, and its ids."""
+    path = tmp_path_factory.mktemp("filled") / "filled.db"
+    with warnings.catch_warnings(), opened(path, POLICY, Clock()) as memory:
         warnings.simplefilter("ignore")
         one = memory.remember("Ana likes tea.", facts=[{"subject": "Ana", "predicate": "likes", "value": "tea"}])
         other = memory.remember("Berta, called Anita, likes milk.", session="s", task="t")
@@ -82,6 +87,16 @@ def stored(folder, clock, verb, parameter, said):
         memory.alias("Ana", "Anita")
         memory.used([one.id], "wrong")
         ids = {"$id": one.id, "$other": other.id, "$operation": memory.history()[0].id}
+    return path, ids
+
+
+def stored(folder, clock, filled_store, verb, parameter, said):
+    """Call a verb with what is said, and return whether the store's files hold it afterwards."""
+    filled_file, ids = filled_store
+    path = folder / f"{verb.name}.{parameter.name}.{said[:3]}.db"
+    shutil.copy(filled_file, path)
+    with warnings.catch_warnings(), opened(path, POLICY, clock) as memory:
+        warnings.simplefilter("ignore")
         try:
             method = {"review": "review_details"}.get(verb.name, verb.name)
             getattr(memory, method)(**arguments(verb, parameter, said, ids))
@@ -101,9 +116,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("verb", "parameter"), CASES, ids=[f"{v.name}-{p.name}" for v, p in CASES])
-def test_no_secret_of_any_parameter_reaches_the_files(verb, parameter, tmp_path, clock):
-    if stored(tmp_path, clock, verb, parameter, PLAIN):
-        assert stored(tmp_path, clock, verb, parameter, TOKEN) is (parameter.name in NAMES)
+def test_no_secret_of_any_parameter_reaches_the_files(verb, parameter, tmp_path, clock, filled_store):
+    if stored(tmp_path, clock, filled_store, verb, parameter, PLAIN):
+        assert stored(tmp_path, clock, filled_store, verb, parameter, TOKEN) is (parameter.name in NAMES)
 
 
 SEEN = [
@@ -117,6 +132,6 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("verb", "name"), SEEN, ids=["-".join(place) for place in SEEN])
-def test_what_is_said_there_is_stored(verb, name, tmp_path, clock):
+def test_what_is_said_there_is_stored(verb, name, tmp_path, clock, filled_store):
     (parameter,) = (one for declared, one in CASES if (declared.name, one.name) == (verb, name))
-    assert stored(tmp_path, clock, VERBS[verb], parameter, PLAIN)
+    assert stored(tmp_path, clock, filled_store, VERBS[verb], parameter, PLAIN)

@@ -25,6 +25,7 @@ from conftest import (
 )
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
+from perdure.stores.sqlite import index, writing
 from starts import forked_python
 
 WORDS = ["tea", "rain", "deploy", "tuesday", "alice", "bob", "river", "stone"]
@@ -207,7 +208,9 @@ def test_a_store_whose_space_is_known_and_has_no_vector_is_searched_by_words(ope
         assert [h.memory.content for h in memory.recall("tea", touch=False, **filters).hits] == ["tea with alice"]
 
 
-MANY = 8550
+MANY = 4275
+SEGMENT = 1500
+"""Vectors of a segment here: what holds of two of these, and of some that none holds yet, holds of those of 4,096."""
 
 
 @pytest.fixture(scope="module")
@@ -241,7 +244,14 @@ def cells_of(path):
     return [len({*np.frombuffer(c, "<u2")}) for (c,) in by_hand(path, "SELECT cells FROM segment ORDER BY number")]
 
 
+@pytest.fixture
+def small_segments(monkeypatch):
+    for module in (index, writing):
+        monkeypatch.setattr(module, "SEGMENT", SEGMENT)
+
+
 @on_a_file
+@pytest.mark.usefixtures("small_segments")
 def test_segments_and_cells_change_nothing_but_the_time_it_takes(path, many):
     policy = {"recall": {"cells_above": 1000}}
     clock, embedder = Clock(), HashEmbedder()
@@ -251,7 +261,7 @@ def test_segments_and_cells_change_nothing_but_the_time_it_takes(path, many):
         memory.remember_many(many[start : start + 950], embed="later")
     memory.reembed()
     assert len(packed(path)) >= 2
-    assert all(count >= 4096 for count, _ in packed(path))
+    assert all(count >= SEGMENT for count, _ in packed(path))
     by_words = {m.content: m.id for m in all_of(memory)}
     asked = many[::190]
     grown = nearest(memory, asked)

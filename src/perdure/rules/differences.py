@@ -102,6 +102,7 @@ def _statements(text: str, reach: int) -> Statements:
     )
 
 
+@lru_cache(maxsize=8192)  # texts and their clauses, each of which is compared with many
 def numbers_in(text: str) -> frozenset[str]:
     """Return the numbers that a text names, in digits: "7" of "year 7" and of "year seven"."""
     tokens = _TOKEN.findall(text[:LONGEST].lower())

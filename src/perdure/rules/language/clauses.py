@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from perdure.rules.language.replaced_values import content_words
@@ -23,9 +24,10 @@ _LEAST_WORDS: Final = 2
 _SHORT_ITEM: Final = 2  # words of a clause that only names something
 
 
-def clauses(text: str) -> list[str]:
+@lru_cache(maxsize=4096)  # more than a digest considers, or each of its texts is read again for each other one
+def clauses(text: str) -> tuple[str, ...]:
     """Return the clauses of a text."""
-    return [part for start, end in sentences(text) for part in _CLAUSE_ENDS.split(text[start:end])]
+    return tuple(part for start, end in sentences(text) for part in _CLAUSE_ENDS.split(text[start:end]))
 
 
 def finer_clauses(text: str) -> list[str]:
