@@ -65,9 +65,7 @@ def test_hostile_texts_are_kept_as_they_are_and_teach_at_most_fifty_facts(memory
 
 @pytest.mark.behaviour("BE25")
 @on_a_file
-@pytest.mark.parametrize(
-    "text", ["\ud800 prefers Friday", "My name is \udfff.", "\x00" + FRIDAY, "😀" * 300_000, " \n "]
-)
+@pytest.mark.parametrize("text", ["\ud800 prefers Friday", "My name is \udfff.", "\x00" + FRIDAY, "😀" * 300_000])
 def test_what_no_store_can_keep_is_refused_whole(memory, path, text):
     memory.ingest([{"content": FRIDAY}], session="s1")
     before = tables(path)
