@@ -200,6 +200,22 @@ def test_why_says_of_the_fact_what_puts_it_in_doubt(memory, clock):
     assert "AWS" in why.likely_untrue
 
 
+@pytest.mark.parametrize("policy", [{}, {"knowledge": {"supersession": "off"}}], ids=["model", "words-only"])
+def test_why_says_of_the_fact_which_message_names_its_value_as_replaced(tmp_path, clock, policy):
+    with perdure.open(tmp_path / "words.db", clock=clock, policy=policy) as memory:
+        memory.remember(TIDE, facts=[FLASK, SQLITE])
+        fact = fact_of(memory, "Flask")
+        assert memory.why(fact.id).likely_untrue == ""
+        said = say(memory, clock, FASTAPI)
+        why = memory.why(fact.id)
+        assert short_id(said) in why.likely_untrue
+        assert "FastAPI instead of Flask" in why.likely_untrue
+        assert why.likely_untrue in why.summary
+        assert memory.why(fact_of(memory, "SQLite").id).likely_untrue == ""
+        memory.confirm(fact.id)
+        assert memory.why(fact.id).likely_untrue == ""
+
+
 @pytest.mark.parametrize("first", ["opening", "prompt"])
 def test_beside_a_prompt_the_old_value_does_not_stand_alone_because_the_newer_was_shown(memory, clock, first):
     memory.remember(TIDE, facts=[FLASK])

@@ -185,9 +185,7 @@ def _mark_over(
     whole = {i: o.instead for i, o in over.items() if o.is_whole}
     if _learns(ctx):
         whole |= outdated_notes(ctx, namespace, [note for note in notes if note.id not in over])
-    partly = {
-        m.id: f.replaced_by for m in messages if m.id in over for f in over[m.id].facts if f.replaced_by in facts
-    }
+    partly = {m.id: f.replaced_by for m in messages if m.id in over for f in over[m.id].facts if f.replaced_by in facts}
     since, said = {**partly, **whole}, {i: o.facts for i, o in over.items()}
     marked = [
         replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) if over or whole else h
