@@ -10,6 +10,7 @@ import perdure
 from conftest import Clock
 from perdure.records.identifier import short_id
 from perdure.rules.language.tokens import estimate_tokens
+from perdure.stores.sqlite.connection import SqliteSession
 
 pytest.importorskip("onnxruntime")
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -260,3 +261,32 @@ def test_beside_a_prompt_without_vectors_the_fact_is_marked_as_its_note_is(tmp_p
         assert FASTAPI in memory.agent.opening("s", "default")
         shown = memory.agent.beside("is it Flask or FastAPI?", "s", "default")
         assert ("web framework: Flask" in shown) <= (FASTAPI in shown)
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    """Collect the names of the statements that are run."""
+    names, run = [], SqliteSession.run
+
+    def counted(session, name, parts=None, /, **bindings):
+        names.append(name)
+        return run(session, name, parts, **bindings)
+
+    monkeypatch.setattr(SqliteSession, "run", counted)
+    return names
+
+
+def test_a_doubt_by_a_link_reads_no_memory_and_no_link_twice(memory, clock, statements):
+    memory.remember(SHOP, facts=[HOSTING])
+    say(memory, clock, "The weather in Genoa is lovely in spring")
+    memory.recall("Where is the shop hosted?", touch=False)
+    statements.clear()
+    assert len(memory.recall("Where is the shop hosted?", touch=False).hits) == 2
+    plain = len(statements)
+    said = say(memory, clock, HETZNER)
+    memory.recall("Where is the shop hosted?", touch=False)
+    statements.clear()
+    answer = memory.recall("Where is the shop hosted?", touch=False)
+    assert said in places(answer)
+    assert statements.count("records") == 2, "the hits, and once what puts one in doubt"
+    assert len(statements) <= plain + 6

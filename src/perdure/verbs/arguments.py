@@ -29,9 +29,7 @@ _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def parameter_schema(
-    parameter: Parameter, choices: Sequence[str] = (), *, zone: tzinfo | None = UTC
-) -> dict[str, Any]:
+def parameter_schema(parameter: Parameter, choices: Sequence[str] = (), *, zone: tzinfo | None = UTC) -> dict[str, Any]:
     """Return the JSON Schema of a parameter; ``choices`` are those that it has here, if not all.
 
     ``zone`` is that of days; None for that of this machine.

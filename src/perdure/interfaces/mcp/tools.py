@@ -96,9 +96,7 @@ def answer_data(verb: Verb, result: Any, arguments: Mapping[str, Any]) -> dict[s
     return page
 
 
-def arguments_of(
-    verb: Verb, values: Mapping[str, Any], profile: str, zone: tzinfo | None = None
-) -> dict[str, Any]:
+def arguments_of(verb: Verb, values: Mapping[str, Any], profile: str, zone: tzinfo | None = None) -> dict[str, Any]:
     """Return arguments as the verb takes them; ``zone`` as above."""
     return json_arguments(
         verb, values, offered_parameters(verb, profile), where="tool", schema="the tool's input schema", zone=zone
