@@ -112,10 +112,7 @@ class Rationing:
         while due:
             day = min(x.at for x in due.values()) // DAY_MS
             allowed = self._allowed(history, granted, day, kind)
-            # What waits is looked at again on the next day on which something may go, not on each day until then.
-            after = day + 1
-            while after * DAY_MS <= self.until and self._allowed(history, granted, after, kind) <= 0:
-                after += 1
+            after = self._next_day(history, granted, day, kind)
             today = [x for x in due.values() if x.at // DAY_MS == day]
             if len(today) > allowed:
                 today = self._in_order(today)
@@ -129,6 +126,16 @@ class Rationing:
             self._postpone(late, after, kind)
             due |= self._losses(late, kind)
         return {}
+
+    def _next_day(self, history: LossHistory, granted: Mapping[int, int], day: int, kind: _Kind) -> int:
+        """Return the next day on which something may go, the day after the end where there is none.
+
+        What waits is looked at again then, not on each day until then.
+        """
+        after = day + 1
+        while after * DAY_MS <= self.until and self._allowed(history, granted, after, kind) <= 0:
+            after += 1
+        return after
 
     def _allowed(self, history: LossHistory, granted: Mapping[int, int], day: int, kind: _Kind) -> int:
         """Return how many may go on a day after what was shared out on the days before."""
