@@ -87,7 +87,7 @@ def _link(pair: ComparedPair, chance: float, least: float) -> Change:
     return Change(Target.LINK, pair.later.id, None, row, because)
 
 
-class Reading:
+class ReadOnce:
     """Links and memories of a namespace, each read once however often it is asked for."""
 
     __slots__ = ("_ctx", "_links", "_namespace", "_records")
@@ -178,7 +178,7 @@ def likely_superseded(
     ctx: Context,
     namespace: str,
     ids: Collection[str],
-    reading: Reading | None = None,
+    reading: ReadOnce | None = None,
     by: str = LIKELY_SUPERSEDES,
 ) -> frozenset[tuple[str, str]]:
     """Return (later, earlier) pairs of memories of which the later one likely makes the earlier one untrue.
@@ -193,7 +193,7 @@ def likely_superseded(
         return frozenset()
     if knowledge.supersession == "auto" and ctx.judge is None and ctx.embedder is not None:
         return frozenset()  # beside other vectors nothing is judged, and a server need not be asked
-    reading = Reading(ctx, namespace) if reading is None else reading
+    reading = ReadOnce(ctx, namespace) if reading is None else reading
     links = reading.links(ids)
     resting = resting_on(links, ids)
     if more := {source for some in resting.values() for source in some}.difference(ids):
@@ -220,7 +220,7 @@ def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:
 
 
 def _doubted(
-    reading: Reading,
+    reading: ReadOnce,
     resting: Mapping[str, Collection[str]],
     pairs: Collection[tuple[str, str]],
     links: Collection[Link],
@@ -245,7 +245,7 @@ def _doubted(
     return found
 
 
-def _inherited(reading: Reading, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+def _inherited(reading: ReadOnce, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return pairs whose later memory took the place of the later one of others."""
     found = set(pairs)
     new = {later for later, _ in pairs}
