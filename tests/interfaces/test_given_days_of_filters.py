@@ -102,6 +102,6 @@ def test_a_tool_of_a_server_on_this_machine_takes_the_same_days_as_a_command(mem
         found = await call(client, "list", since="2026-11-01", until="2026-11-01")
         assert [m["content"][-11:-1] for m in found["memories"]] == [HERE[name]]
         [tool] = [t for t in (await client.list_tools()).tools if t.name == "list"]
-        assert tool.input_schema["properties"]["since"]["description"].endswith("Local days count whole.")
+        assert tool.input_schema["properties"]["since"]["description"].endswith("Whole days: local.")
 
     talk(over(memory), story)

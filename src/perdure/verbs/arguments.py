@@ -36,7 +36,7 @@ def parameter_schema(parameter: Parameter, choices: Sequence[str] = (), *, zone:
     """
     param = parameter.param
     note = f" If omitted: the policy's {param.key}." if param.key else ""
-    day = f" {'Local' if zone is None else 'UTC'} days count whole." if param.day else ""
+    day = f" Whole days: {'local' if zone is None else 'UTC'}." if param.day else ""
     schema = {**_TYPES[parameter.kind], "description": param.help + note + day}
     if param.day:
         del schema["format"]
