@@ -30,7 +30,22 @@ def memory(place, clock):
         yield opened
 
 
-def test_a_tool_takes_a_day_whole(memory):
+@pytest.fixture
+def zone(monkeypatch):
+    """Return what puts the machine into a time zone."""
+
+    def put(name):
+        monkeypatch.setenv("TZ", name)
+        time.tzset()
+
+    yield put
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_a_tool_takes_a_day_whole(memory, zone):
+    zone("UTC")
+
     async def story(client):
         async def days(**given):
             found = await call(client, "list", **given)
@@ -66,15 +81,27 @@ def test_what_was_known_on_a_day_is_what_was_known_at_its_end(memory, clock):
     talk(over(memory), story)
 
 
-@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
-def test_a_command_takes_a_day_whole_where_the_machine_is(memory, place, monkeypatch, zone):
+HERE = {"UTC": DAYS[1], "Europe/Berlin": DAYS[0]}  # 23:30 in UTC is the next day in Berlin
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_a_command_takes_a_day_whole_where_the_machine_is(memory, place, zone, name):
     memory.close()
-    monkeypatch.setenv("TZ", zone)
-    time.tzset()
+    zone(name)
     given = ["list", "--since", "2026-11-01", "--until", "2026-11-01", "--store", str(place), "--json"]
     done = CliRunner().invoke(app, given, prog_name="perdure")
-    monkeypatch.undo()
-    time.tzset()
     assert done.exit_code == 0, done.output
-    shown = [m["content"][-11:-1] for m in json.loads(done.stdout)]
-    assert shown == [{"UTC": DAYS[1], "Europe/Berlin": DAYS[0]}[zone]]  # 23:30 in UTC is the next day in Berlin
+    assert [m["content"][-11:-1] for m in json.loads(done.stdout)] == [HERE[name]]
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_a_tool_of_a_server_on_this_machine_takes_the_same_days_as_a_command(memory, zone, name):
+    zone(name)
+
+    async def story(client):
+        found = await call(client, "list", since="2026-11-01", until="2026-11-01")
+        assert [m["content"][-11:-1] for m in found["memories"]] == [HERE[name]]
+        [tool] = [t for t in (await client.list_tools()).tools if t.name == "list"]
+        assert tool.input_schema["properties"]["since"]["description"].endswith("Whole days: local.")
+
+    talk(over(memory), story)

@@ -10,6 +10,7 @@ import perdure
 from conftest import Clock
 from perdure.records.identifier import short_id
 from perdure.rules.language.tokens import estimate_tokens
+from perdure.stores.sqlite.connection import SqliteSession
 
 pytest.importorskip("onnxruntime")
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -219,6 +220,22 @@ def test_why_says_of_the_fact_what_puts_it_in_doubt(memory, clock):
     assert "AWS" in why.likely_untrue
 
 
+@pytest.mark.parametrize("policy", [{}, {"knowledge": {"supersession": "off"}}], ids=["model", "words-only"])
+def test_why_says_of_the_fact_which_message_names_its_value_as_replaced(tmp_path, clock, policy):
+    with perdure.open(tmp_path / "words.db", clock=clock, policy=policy) as memory:
+        memory.remember(TIDE, facts=[FLASK, SQLITE])
+        fact = fact_of(memory, "Flask")
+        assert memory.why(fact.id).likely_untrue == ""
+        said = say(memory, clock, FASTAPI)
+        why = memory.why(fact.id)
+        assert short_id(said) in why.likely_untrue
+        assert "FastAPI instead of Flask" in why.likely_untrue
+        assert why.likely_untrue in why.summary
+        assert memory.why(fact_of(memory, "SQLite").id).likely_untrue == ""
+        memory.confirm(fact.id)
+        assert memory.why(fact.id).likely_untrue == ""
+
+
 @pytest.mark.parametrize("first", ["opening", "prompt"])
 def test_beside_a_prompt_the_old_value_does_not_stand_alone_because_the_newer_was_shown(memory, clock, first):
     memory.remember(TIDE, facts=[FLASK])
@@ -263,3 +280,32 @@ def test_beside_a_prompt_without_vectors_the_fact_is_marked_as_its_note_is(tmp_p
         assert FASTAPI in memory.agent.opening("s", "default")
         shown = memory.agent.beside("is it Flask or FastAPI?", "s", "default")
         assert ("web framework: Flask" in shown) <= (FASTAPI in shown)
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    """Collect the names of the statements that are run."""
+    names, run = [], SqliteSession.run
+
+    def counted(session, name, parts=None, /, **bindings):
+        names.append(name)
+        return run(session, name, parts, **bindings)
+
+    monkeypatch.setattr(SqliteSession, "run", counted)
+    return names
+
+
+def test_a_doubt_by_a_link_reads_no_memory_and_no_link_twice(memory, clock, statements):
+    memory.remember(SHOP, facts=[HOSTING])
+    say(memory, clock, "The weather in Genoa is lovely in spring")
+    memory.recall("Where is the shop hosted?", touch=False)
+    statements.clear()
+    assert len(memory.recall("Where is the shop hosted?", touch=False).hits) == 2
+    plain = len(statements)
+    said = say(memory, clock, HETZNER)
+    memory.recall("Where is the shop hosted?", touch=False)
+    statements.clear()
+    answer = memory.recall("Where is the shop hosted?", touch=False)
+    assert said in places(answer)
+    assert statements.count("records") == 2, "the hits, and once what puts one in doubt"
+    assert len(statements) <= plain + 6

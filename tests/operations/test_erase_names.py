@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import perdure
 from conftest import STORES, WORDS_ONLY, servers
 from perdure.compose import current_instant, import_lines, store_at
 from perdure.compose_store import is_server
+from perdure.interfaces.cli.app import app
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.knowledge.operations import erasing
 from perdure.operations.erased_names import places_of_names
@@ -581,6 +583,28 @@ def test_a_name_with_an_ending_and_in_small_letters_is_listed_to_be_looked_at(op
     rest = erased(memory, *(line.id for line in done.possible))
     assert len(rest.memories) == len(possible)
     assert {m.content for m in memory.list()} == {*others}
+
+
+@pytest.mark.parametrize("learning", [True, False])
+def test_the_dry_run_says_how_a_memory_writes_the_name_where_it_is_written_otherwise(opening, learning, path):
+    memory = opening(LEARNING if learning else WORDS_ONLY)
+    memory.remember("Sven lives in Bremen and likes tea.")
+    racks = "The oak finish sold out twice in spring and twice in autumn, says the report of"
+    shelf = f"{racks} the northern region; the SVEN shelf comes next."
+    memory.remember(shelf)
+    memory.remember("we met sven at noon")
+    memory.remember("On Friday Sven Harms called.")
+    preview = memory.erase(subject="Sven", reason="asked")
+    named = {line.text[:20]: line.named for line in preview.lines}
+    assert named == {
+        "Sven lives in Bremen": "",
+        shelf[:20]: "SVEN",
+        "we met sven at noon": "sven",
+        "On Friday Sven Harms": "Sven Harms",
+    }
+    memory.close()
+    shown = CliRunner().invoke(app, ["erase", "--subject", "Sven", "--reason", "asked", "--store", str(path)]).stdout
+    assert "SVEN" in shown, "its first words do not reach as far as the name"
 
 
 def test_a_part_of_a_full_name_in_small_letters_is_listed_behind_the_capitalised_ones(opening):

@@ -266,6 +266,23 @@ def test_pages_and_limits_are_checked(memory):
 
 
 @on_two_servers_too
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_memories_of_one_millisecond_are_neither_lost_nor_repeated_where_a_page_ends(memory, clock, size):
+    said = clock()
+    memory.remember_many([f"zebra number {n}" for n in range(4)])
+    clock.passes(hours=2)
+    for n in range(4, 7):  # stored later, of the same millisecond
+        memory.remember(f"zebra number {n}", at=said)
+    memory.remember("the last zebra")
+    pages = [memory.list(limit=size)]
+    while pages[-1]:
+        pages.append(memory.list(limit=size, before=pages[-1][-1].id))
+    listed = [m.id for page in pages for m in page]
+    assert [len(page) for page in pages[:-2]] == [size] * (len(pages) - 2)
+    assert len(listed) == len(set(listed)) == 8
+    assert listed == [m.id for m in memory.list(limit=50)]
+
+
 def test_what_became_of_memories_is_counted_from_the_journal_without_what_was_undone(elsewhere):
     clock = Clock()
     with opened(elsewhere(), {**WORDS_ONLY, "preset": "facts"}, clock) as memory:

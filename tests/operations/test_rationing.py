@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START, WORDS_ONLY, Clock, budget, on_a_file, opened, weekly
+from conftest import HARSH, START, WORDS_ONLY, Clock, budget, on_a_file, opened, weekly
+from perdure.rules.lifecycle import ration
 
 FADING = {**WORDS_ONLY, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}}
 """What nobody asks for is archived after eight days, at most 20 a day."""
@@ -286,3 +287,33 @@ def test_what_waits_is_written_down_once_however_often_it_is_swept(opening, cloc
     assert set(told) <= {0, 1}
     assert sum(told) >= 4
     assert sum(memory.get(i) is not None for i in ids) >= 2
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """Collects how many memories each replay for the loss budget plays."""
+    counts, play = [], ration.replay
+
+    def counted(states, *args):
+        counts.append(len(states))
+        return play(states, *args)
+
+    monkeypatch.setattr(ration, "replay", counted)
+    return counts
+
+
+@pytest.mark.parametrize(
+    "gates", [{"loss_share": 0.0, "loss_share_day": 0.0}, {"loss_share": 0.01}], ids=["none may go", "one a day"]
+)
+def test_what_waits_is_not_played_again_for_each_day_that_it_has_waited(opening, clock, played, gates):
+    memory = opening({**HARSH, "gates": {**HARSH["gates"], **gates}})
+    memory.remember_many([f"zebra number {n} eats {n * 7} apples" for n in range(30)])
+    costs = []
+    for _ in range(24):
+        clock.passes(days=1)
+        played.clear()
+        held = sum(len(one.ids) for one in memory.sweep().held)
+        if held:
+            costs.append((sum(played), held))
+    assert len(costs) > 12
+    assert all(cost <= 4 * held + 8 for cost, held in costs)

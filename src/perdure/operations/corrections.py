@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from perdure.operations.ports import Context
 from perdure.operations.superseding import Links, resting_on
@@ -42,11 +42,16 @@ def with_corrections(
 
 
 def with_unfound_corrections(
-    ctx: Context, namespace: str, hits: Sequence[Hit], question: str, filters: Filters
+    ctx: Context,
+    namespace: str,
+    hits: Sequence[Hit],
+    question: str,
+    filters: Filters,
+    sources: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> list[Hit]:
     """Return hits, before the best ones what names their value as replaced, though it has no word of the question.
 
-    What takes back a part of one stands behind it.
+    What takes back a part of one stands behind it. ``sources`` has fact -> those of the hits that say it.
     """
     likely = _AS_LIKELY * max((h.relevance for h in hits), default=0.0)
     best = [h for h in hits if h.memory.kind in (Kind.NOTE, Kind.EPISODE) and not h.updated_by][:_LOOKED_UP]
@@ -60,7 +65,7 @@ def with_unfound_corrections(
     plain = Hit(hits[0].memory, 0.0, {})
     more = [replace(plain, memory=m) for m in memory_items(records, ctx.policy, ctx.clock(), ctx.counted)]
     vectors = ctx.store.vectors(namespace, [h.memory.id for h in (*hits, *more)])
-    shown = corrections_first([*hits, *more], question, vectors)
+    shown = corrections_first([*hits, *more], question, vectors, sources)
     return _brought_in(shown, {h.memory.id for h in more})
 
 
@@ -102,19 +107,32 @@ def _like(hit: Hit, other: Hit) -> Hit:
     return replace(hit, score=other.score, parts=other.parts, cosine=other.cosine, relevance=other.relevance)
 
 
-def taken_back(ctx: Context, memory: MemoryItem, over: Sequence[OverFact]) -> tuple[OverFact, ...]:
-    """Return what of a memory later ones take back by words alone, as an answer marks it, besides what its facts tell.
+class TakenBack(NamedTuple):
+    """What later statements take back of a memory by their words alone."""
+
+    over: tuple[OverFact, ...]  # what of it, as an answer marks it, besides what its facts tell
+    newer: tuple[MemoryItem, ...]  # of a fact, those that name its value as replaced
+
+
+def taken_back(
+    ctx: Context, memory: MemoryItem, over: Sequence[OverFact], sources: Sequence[MemoryItem] = ()
+) -> TakenBack:
+    """Return what of a memory later ones take back by words alone.
 
     Args:
         ctx: Store and policy.
         memory: The memory.
         over: What its facts tell of what holds no longer.
+        sources: Where it is a fact, the notes and messages that say it.
     """
     inside = Filters(isolated=True, inside=memory.session)
-    hit = Hit(memory, 0.0, {}, over=tuple(over))
-    shown = {h.memory.id: h for h in with_unfound_corrections(ctx, memory.namespace, [hit], "", inside)}
+    hits = [Hit(memory, 0.0, {}, over=tuple(over)), *(Hit(source, 0.0, {}) for source in sources)]
+    says = {memory.id: [source.id for source in sources]}
+    shown = {h.memory.id: h for h in with_unfound_corrections(ctx, memory.namespace, hits, "", inside, says)}
     own = shown[memory.id]
+    if memory.kind is Kind.FACT:
+        return TakenBack(own.over[len(over) :], tuple(shown[i].memory for i in own.newer if i in shown))
     if own.updated_by is None or any(fact.replaced_by == own.updated_by for fact in over):
-        return own.over[len(over) :]
+        return TakenBack(own.over[len(over) :], ())
     since = text_of(said_after(shown[own.updated_by].memory.state, memory.state))
-    return (OverFact(memory.id, memory.content, "replaced", since, own.updated_by),)
+    return TakenBack((OverFact(memory.id, memory.content, "replaced", since, own.updated_by),), ())

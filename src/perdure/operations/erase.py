@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from perdure.operations.decisions import begin
@@ -90,7 +91,8 @@ def erase(
     def attempt() -> tuple[ErasureResult, Plan | None]:
         target = _find(ctx, namespace, selection)
         if dry_run:
-            lines = _lines(ctx, target.namespace, target.erased_ids[:_LISTED])
+            written = target.subject.written if target.subject else {}
+            lines = _lines(ctx, target.namespace, target.erased_ids[:_LISTED], written)
             return replace(_with_possible(ctx, target, target.result(dry_run=True)), lines=lines), None
         if confirm != target.word:
             raise InvalidInput(
@@ -210,13 +212,15 @@ def _with_possible(ctx: Context, target: _Target, result: ErasureResult) -> Eras
     return replace(result, possible=_lines(ctx, target.namespace, stay[:_POSSIBLE]), possible_count=len(stay))
 
 
-def _lines(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[ErasureLine, ...]:
-    """Return memories as a person tells them."""
+def _lines(
+    ctx: Context, namespace: str, ids: Sequence[str], written: Mapping[str, str] = MappingProxyType({})
+) -> tuple[ErasureLine, ...]:
+    """Return memories as a person tells them; ``written`` has how some of them write the subject's name."""
     records = {r.id: r for r in find_records(ctx, namespace, ids)}
     return tuple(
-        ErasureLine(i, from_instant(records[i].state.created_ms), records[i].content.speaker, _beginning(records[i]))
+        ErasureLine(i, from_instant(r.state.created_ms), r.content.speaker, _beginning(r), written.get(i, ""))
         for i in ids
-        if i in records
+        if (r := records.get(i)) is not None
     )
 
 

@@ -16,9 +16,9 @@ from perdure.operations.superseding import likely_superseded
 from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
-from perdure.records.memory import LIKELY_SUPERSEDES, MemoryItem, Record, Scope, Status
-from perdure.records.recall import Absence, Filters, Hit, Pool, Query
-from perdure.rules.explanation import explain, inverse_link, likely_untrue
+from perdure.records.memory import DERIVED, LIKELY_SUPERSEDES, Kind, MemoryItem, Record, Scope, Status
+from perdure.records.recall import Absence, Filters, Hit, OverFact, Pool, Query
+from perdure.rules.explanation import explain, inverse_link, likely_untrue, value_replaced
 from perdure.rules.language.asked_days import days_asked_for
 from perdure.rules.language.dates import Period
 from perdure.rules.lifecycle.signals import memory_items
@@ -78,17 +78,18 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     history = ctx.store.journal(record.namespace, identity)
     chances = {other: weight for (other, kind), weight in incoming.items() if kind == LIKELY_SUPERSEDES}
     later = [others[i] for i, earlier in pairs if earlier == identity and i in others]
-    untrue = likely_untrue(memory.kind, later, chances)
+    over = ctx.extension.over(ctx, record)
+    sources = [others[other] for kind, other, _ in links if kind == DERIVED and other in others]
+    back = taken_back(ctx, memory, over, memory_items(sources, ctx.policy, now) if memory.kind is Kind.FACT else ())
+    untrue = likely_untrue(memory.kind, later, chances) or value_replaced(back.newer)
     due = what_is_due(ctx, record.namespace, identity)
     explanation = explain(memory, history, shown, ctx.policy, now, due, untrue)
     explanation = replace(explanation, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
-    return _with_standing(ctx, record, memory, explanation)
+    return _with_standing(ctx, record, (*over, *back.over), explanation)
 
 
-def _with_standing(ctx: Context, record: Record, memory: MemoryItem, explanation: Explanation) -> Explanation:
+def _with_standing(ctx: Context, record: Record, over: tuple[OverFact, ...], explanation: Explanation) -> Explanation:
     """Return an explanation with what of the memory holds no longer, what took its place, and what rests on it."""
-    over = ctx.extension.over(ctx, record)
-    over = (*over, *taken_back(ctx, memory, over))
     later = ""
     if record.state.status is Status.SUPERSEDED:
         later = successors(ctx, record.namespace, [record.id])[record.id].replace(record.id, "")

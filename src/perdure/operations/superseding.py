@@ -88,6 +88,34 @@ def _link(pair: ComparedPair, chance: float, least: float) -> Change:
     return Change(Target.LINK, pair.later.id, None, row, because)
 
 
+class ReadOnce:
+    """Links and memories of a namespace, each read once however often it is asked for."""
+
+    __slots__ = ("_ctx", "_links", "_namespace", "_records")
+
+    def __init__(self, ctx: Context, namespace: str, links: Mapping[str, Links] = MappingProxyType({})) -> None:
+        self._ctx, self._namespace = ctx, namespace
+        self._links: dict[str, set[Link]] = {i: set(some) for i, some in links.items()}
+        self._records: dict[str, Record | None] = {}
+
+    def links(self, ids: Collection[str]) -> set[Link]:
+        """Return all links from or to some memories."""
+        if unread := sorted(set(ids) - self._links.keys()):
+            self._links |= {i: set() for i in unread}
+            wanted = set(unread)
+            for link in self._ctx.store.links_at(self._namespace, unread):
+                for identity in wanted.intersection((link[0], link[2])):
+                    self._links[identity].add(link)
+        return {link for i in ids for link in self._links[i]}
+
+    def records(self, ids: Collection[str]) -> dict[str, Record]:
+        """Return those of some memories that are there, by id."""
+        if unread := sorted(set(ids) - self._records.keys()):
+            self._records |= dict.fromkeys(unread)
+            self._records |= {r.id: r for r in find_records(self._ctx, self._namespace, unread)}
+        return {i: record for i in ids if (record := self._records[i]) is not None}
+
+
 class AffirmedLinks(NamedTuple):
     """What becomes of the links that call a memory untrue, which somebody just said it is not."""
 
@@ -151,7 +179,7 @@ def likely_superseded(
     ctx: Context,
     namespace: str,
     ids: Collection[str],
-    known: Mapping[str, Links] = MappingProxyType({}),
+    reading: ReadOnce | None = None,
     by: str = LIKELY_SUPERSEDES,
 ) -> frozenset[tuple[str, str]]:
     """Return (later, earlier) pairs of memories of which the later one likely makes the earlier one untrue.
@@ -159,35 +187,28 @@ def likely_superseded(
     One of the two is among ``ids``, or a memory whose place the later one took: what was updated, or merged into
     another, makes untrue what it did, by what stands for it. What stands for a memory that was said after the later one
     is not untrue. A fact is put in doubt by what likely makes untrue all that says it (rules/doubted_facts.py).
-    ``known`` has the links of those memories whose links were read before; with ``by`` the less sure links count
-    instead.
+    ``reading`` has what was read before; with ``by`` the less sure links count instead.
     """
     knowledge = ctx.policy.knowledge
     if not ids or not knowledge.watch or knowledge.supersession == "off":
         return frozenset()
     if knowledge.supersession == "auto" and ctx.judge is None and ctx.embedder is not None:
         return frozenset()  # beside other vectors nothing is judged, and a server need not be asked
-    links = _links_of(ctx, namespace, ids, known)
+    reading = ReadOnce(ctx, namespace) if reading is None else reading
+    links = reading.links(ids)
     resting = resting_on(links, ids)
     if more := {source for some in resting.values() for source in some}.difference(ids):
-        links |= _links_of(ctx, namespace, more, known)
+        links |= reading.links(more)
     pairs = {(i, other) for i, kind, other in links if kind == by}
     if not pairs:
         return frozenset()
     told = ctx.store.documents.find(namespace, Shelf.OUTCOME, sorted({later for later, _ in pairs}))
     wrong = {document.id for document in told if document.data.get("outcome") == "wrong"}  # somebody said so
     pairs = {pair for pair in pairs if pair[0] not in wrong}
-    pairs |= _inherited(ctx, namespace, pairs)
+    pairs |= _inherited(reading, pairs)
     pairs -= _said_since(ctx, namespace, pairs, links)
     pairs = {pair for pair in pairs if pair[::-1] not in pairs}
-    return frozenset(pairs | _doubted(ctx, namespace, resting, pairs, links))
-
-
-def _links_of(ctx: Context, namespace: str, ids: Collection[str], known: Mapping[str, Links]) -> set[Link]:
-    links = {link for i in ids for link in known.get(i, ())}
-    if unread := sorted(set(ids) - known.keys()):
-        links.update(ctx.store.links_at(namespace, unread))
-    return links
+    return frozenset(pairs | _doubted(reading, resting, pairs, links))
 
 
 def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:
@@ -200,8 +221,7 @@ def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:
 
 
 def _doubted(
-    ctx: Context,
-    namespace: str,
+    reading: ReadOnce,
     resting: Mapping[str, Collection[str]],
     pairs: Collection[tuple[str, str]],
     links: Collection[Link],
@@ -214,7 +234,7 @@ def _doubted(
     sources = {source for some in facts.values() for source in some}
     beside = {(fact, source) for fact, kind, source in links if kind == DERIVED and source in sources}
     ids = {*facts, *sources, *(fact for fact, _ in beside), *(later for later, earlier in pairs if earlier in sources)}
-    records = {r.id: r for r in find_records(ctx, namespace, sorted(ids))}
+    records = reading.records(ids)
     over = {s: [records[i] for i, earlier in pairs if earlier == s and i in records] for s in sources & untrue}
     spoken_of = _spoken_of(ctx, namespace, beside, {r.id for some in over.values() for r in some})
     found: set[tuple[str, str]] = set()
@@ -248,13 +268,13 @@ def _spoken_of(
     return found
 
 
-def _inherited(ctx: Context, namespace: str, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+def _inherited(reading: ReadOnce, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return pairs whose later memory took the place of the later one of others."""
     found = set(pairs)
     new = {later for later, _ in pairs}
     seen = set(new)
     while new:  # an updated memory may have been updated again
-        links = ctx.store.links_at(namespace, sorted(new))
+        links = sorted(reading.links(new))
         heirs = [(i, other) for i, kind, other in links if kind in (SUPERSEDES, STANDS_FOR) and other in new]
         found |= {(heir, earlier) for heir, of in heirs for later, earlier in found if later == of and earlier != heir}
         new = {heir for heir, _ in heirs} - seen

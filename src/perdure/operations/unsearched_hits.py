@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perdure.operations.ports import Context
-from perdure.operations.superseding import Links, likely_superseded
+from perdure.operations.superseding import Links, ReadOnce, likely_superseded
 from perdure.records.memory import LIKELY_SUPERSEDES, MAY_SUPERSEDE, Kind, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.corrected_hits import superseding_first
@@ -48,14 +48,17 @@ def with_rivals(ctx: Context, namespace: str, hits: list[Hit], filters: Filters)
     return [one for hit in hits for one in (hit, *behind.get(hit.memory.id, ()))]
 
 
-def _unsearched(ctx: Context, namespace: str, beside: Mapping[str, Hit], filters: Filters) -> list[Hit]:
+def _unsearched(
+    ctx: Context, namespace: str, beside: Mapping[str, Hit], filters: Filters, reading: ReadOnce | None = None
+) -> list[Hit]:
     """Return memories as hits that no search brought up, as good an answer as the hits that they are read beside.
 
     None where the question is limited: to a kind, a tag, another time.
     """
     if not beside or filters != Filters(isolated=filters.isolated, inside=filters.inside):
         return []
-    records = [r for r in ctx.store.get(namespace, list(beside)) if r.state.status is Status.ACTIVE]
+    reading = ReadOnce(ctx, namespace) if reading is None else reading
+    records = [r for r in reading.records(beside).values() if r.state.status is Status.ACTIVE]
     records = [r for r in records if filters.sees(r.state.scope, r.content.session)]
     memories = memory_items(records, ctx.policy, ctx.clock(), ctx.counted)
     plain: dict[str, Any] = dict.fromkeys(("over", "newer", "older", "differs", "contested_with"), ())
@@ -71,10 +74,11 @@ def with_later_statements(
     "Airflow it is" need not share a word with the question. A question that asks for the past, or names a day, keeps
     its hits and their order; the statements name each other all the same. ``known`` has links that are read.
     """
-    pairs = _superseded_among(ctx, namespace, hits, known)
-    possible = _superseded_among(ctx, namespace, hits, known, MAY_SUPERSEDE)
+    reading = ReadOnce(ctx, namespace, known)
+    pairs = _superseded_among(ctx, namespace, hits, reading)
+    possible = _superseded_among(ctx, namespace, hits, reading, MAY_SUPERSEDE)
     if not pairs:
-        return _with_possible_successors(ctx, namespace, hits, question, filters, possible)
+        return _with_possible_successors(ctx, namespace, hits, question, filters, possible, reading)
     for _ in range(_LONGEST_CHAIN if not keeps_order(question, hits) else 0):
         shown = {h.memory.id for h in hits}
         newer: dict[str, list[str]] = {}
@@ -82,17 +86,23 @@ def with_later_statements(
             newer.setdefault(earlier, []).append(later)
         # Of several that it makes untrue, the best hit counts.
         missing = {i: h for h in reversed(hits) for i in newer.get(h.memory.id, ()) if i not in shown}
-        found = _unsearched(ctx, namespace, missing, filters)
+        found = _unsearched(ctx, namespace, missing, filters, reading)
         if not found:
             break
         hits = [*hits, *found]
-        pairs = _superseded_among(ctx, namespace, hits, known)  # what was brought in may be untrue by now itself
+        pairs = _superseded_among(ctx, namespace, hits, reading)  # what was brought in may be untrue by now itself
     hits = superseding_first(hits, pairs, question)
-    return _with_possible_successors(ctx, namespace, hits, question, filters, possible)
+    return _with_possible_successors(ctx, namespace, hits, question, filters, possible, reading)
 
 
 def _with_possible_successors(
-    ctx: Context, namespace: str, hits: list[Hit], question: str, filters: Filters, pairs: Collection[tuple[str, str]]
+    ctx: Context,
+    namespace: str,
+    hits: list[Hit],
+    question: str,
+    filters: Filters,
+    pairs: Collection[tuple[str, str]],
+    reading: ReadOnce,
 ) -> list[Hit]:
     """Return hits, and behind one the latest statement that may make it untrue, where none that may is there.
 
@@ -105,7 +115,7 @@ def _with_possible_successors(
         if earlier in at:
             later.setdefault(earlier, []).append(newer)
     missing = {max(ids): at[earlier] for earlier, ids in later.items() if at.keys().isdisjoint(ids)}
-    found = {missing[h.memory.id].memory.id: h for h in _unsearched(ctx, namespace, missing, filters)}
+    found = {missing[h.memory.id].memory.id: h for h in _unsearched(ctx, namespace, missing, filters, reading)}
     order: list[Hit] = []
     for hit in hits:
         behind = found.get(hit.memory.id)
@@ -116,7 +126,7 @@ def _with_possible_successors(
 
 
 def _superseded_among(
-    ctx: Context, namespace: str, hits: Sequence[Hit], known: Mapping[str, Links], by: str = LIKELY_SUPERSEDES
+    ctx: Context, namespace: str, hits: Sequence[Hit], reading: ReadOnce, by: str = LIKELY_SUPERSEDES
 ) -> frozenset[tuple[str, str]]:
     kinds = (Kind.EPISODE, Kind.NOTE, Kind.FACT) if by == LIKELY_SUPERSEDES else (Kind.EPISODE, Kind.NOTE)
-    return likely_superseded(ctx, namespace, [h.memory.id for h in hits if h.memory.kind in kinds], known, by)
+    return likely_superseded(ctx, namespace, [h.memory.id for h in hits if h.memory.kind in kinds], reading, by)

@@ -49,6 +49,7 @@ class ErasureLine(JsonRecord):
     at: datetime  # when it was said or happened
     speaker: str | None  # who said it
     text: str  # its first words
+    named: str = ""  # the subject's name as it stands in the text, where it is written otherwise: "SVEN" for Sven
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -60,6 +60,7 @@ class Subject:
     entities: tuple[str, ...] = ()  # the entity and those merged into it; none where nobody of that name is known
     names: tuple[str, ...] = ()  # all they are called
     possible: tuple[str, ...] = ()  # other memories, which have a part of a name alone: they may be about them
+    written: Mapping[str, str] = field(default_factory=dict)  # memory -> the name in it, where that differs from all
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,10 +108,24 @@ def likely_untrue(kind: Kind, later: Sequence[Record], chances: Mapping[str, flo
     chance = chances.get(last.id) or max(chances.values(), default=None)
     makes = "makes what says it untrue" if chance is None else f"makes it untrue with a chance of {chance:.2f}"
     listed = "leaves it out unless it lists more" if kind is Kind.EPISODE else "lists it only beside that one"
-    again = f", said again on {text_of(said_at(last.state))[:10]}" if was_affirmed(last.state) else ""
+    return _doubt(last.id, last.state, last.content.text, makes, listed)
+
+
+def value_replaced(later: Sequence[MemoryItem]) -> str:
+    """Return what tells that later statements name the value of a fact as replaced; empty where there are none."""
+    if not later:
+        return ""
+    last = max(later, key=lambda m: (said_at(m.state), m.id))
+    return _doubt(
+        last.id, last.state, last.content, "names its value as replaced", "marks it as doubted where it lists it"
+    )
+
+
+def _doubt(identity: str, state: State, text: str, how: str, listed: str) -> str:
+    again = f", said again on {text_of(said_at(state))[:10]}" if was_affirmed(state) else ""
     return (
-        f"Likely no longer true: {short_id(last.id)} of {text_of(last.state.created_ms)[:10]}{again}, "
-        f"{quoted_line(last.content.text, LONGEST_LABEL)}, {makes}. "
+        f"Likely no longer true: {short_id(identity)} of {text_of(state.created_ms)[:10]}{again}, "
+        f"{quoted_line(text, LONGEST_LABEL)}, {how}. "
         f"Recall shows it after that one, and MEMORY.md {listed}. If it still holds, confirm it."
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, NotFound
@@ -14,7 +14,6 @@ from perdure.verbs.declaration import Parameter, Verb
 
 LISTS: Final = frozenset(("texts", "choices", "objects", "texts or object"))
 """Kinds of parameters that take several values."""
-_DAYS: Final = " A day counts whole."
 _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
     "text": {"type": "string"},
     "integer": {"type": "integer"},
@@ -30,11 +29,15 @@ _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def parameter_schema(parameter: Parameter, choices: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the JSON Schema of a parameter; ``choices`` are those that it has here, if not all."""
+def parameter_schema(parameter: Parameter, choices: Sequence[str] = (), *, zone: tzinfo | None = UTC) -> dict[str, Any]:
+    """Return the JSON Schema of a parameter; ``choices`` are those that it has here, if not all.
+
+    ``zone`` is that of days; None for that of this machine.
+    """
     param = parameter.param
     note = f" If omitted: the policy's {param.key}." if param.key else ""
-    schema = {**_TYPES[parameter.kind], "description": param.help + note + (_DAYS if param.day else "")}
+    day = f" Whole days: {'local' if zone is None else 'UTC'}." if param.day else ""
+    schema = {**_TYPES[parameter.kind], "description": param.help + note + day}
     if param.day:
         del schema["format"]
     if parameter.kind == "choice":
@@ -57,7 +60,14 @@ def object_schema(parameters: Sequence[Parameter], properties: Mapping[str, Any]
 
 
 def arguments_of(
-    verb: Verb, given: Mapping[str, Any], offered: Sequence[Parameter], *, where: str, schema: str, strict: bool = False
+    verb: Verb,
+    given: Mapping[str, Any],
+    offered: Sequence[Parameter],
+    *,
+    where: str,
+    schema: str,
+    strict: bool = False,
+    zone: tzinfo | None = UTC,
 ) -> dict[str, Any]:
     """Return JSON values as the verb takes them; null is the same as nothing.
 
@@ -68,6 +78,7 @@ def arguments_of(
         where: What is called, a tool or a route, for errors.
         schema: Where its arguments are described, for errors.
         strict: Whether numbers, flags, lists and objects must be that, as the schema says, and not JSON as text.
+        zone: Where days are that are given without a time; None for where this machine is.
 
     Raises:
         InvalidInput: There is no such argument, or one is missing.
@@ -77,7 +88,8 @@ def arguments_of(
     refuse_unknown(given, parameters, where)
     if missing := [name for name, p in parameters.items() if p.required and given.get(name) is None]:
         raise InvalidInput(f"Missing argument: {', '.join(missing)}.", remedy=f"See {schema}.")
-    return {name: _value(parameters[name], value, strict=strict) for name, value in given.items() if value is not None}
+    values = {name: value for name, value in given.items() if value is not None}
+    return {name: _value(parameters[name], value, strict=strict, zone=zone) for name, value in values.items()}
 
 
 def refuse_unknown(given: Iterable[str], known: Collection[str], where: str) -> None:
@@ -96,11 +108,11 @@ def refuse_unknown(given: Iterable[str], known: Collection[str], where: str) -> 
         raise InvalidInput(f"Unknown argument: {', '.join(repr(name[:100]) for name in unknown[:10])}.", remedy=remedy)
 
 
-def _value(parameter: Parameter, value: Any, *, strict: bool) -> Any:
+def _value(parameter: Parameter, value: Any, *, strict: bool, zone: tzinfo | None) -> Any:
     """Return a JSON value as a verb takes it; models write lists and numbers as text now and then."""
     if isinstance(value, str) and parameter.kind == "instant":
         edge = parameter.param.day
-        return (edge and whole_day(value, edge, UTC)) or _instant(value, parameter.name)
+        return (edge and whole_day(value, edge, zone)) or _instant(value, parameter.name)
     if isinstance(value, str) and parameter.kind not in ("text", "choice") and not strict:
         try:
             value = json.loads(value)

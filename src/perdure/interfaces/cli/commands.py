@@ -260,7 +260,8 @@ def annotation_of(parameter: Parameter) -> Any:
 def option_help(parameter: Parameter) -> str:
     """Return the help of a parameter, with what holds on the command line only."""
     notes = {
-        "A time without a zone is local time.": parameter.kind == "instant",
+        "A day counts whole. Days and times without a zone are local.": bool(parameter.param.day),
+        "A time without a zone is local time.": parameter.kind == "instant" and not parameter.param.day,
         "Repeat the option for several values.": parameter.kind in ("texts", "choices") and not parameter.is_positional,
         "A file with a JSON list of such objects.": parameter.kind == "objects",
         "Pass - to read standard input.": parameter.param.stdin or parameter.kind == "objects",

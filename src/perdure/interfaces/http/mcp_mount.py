@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import replace
+from datetime import UTC
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -184,7 +185,11 @@ class McpMount:
         from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415  # start-up time
 
         server = build(
-            CallersMemory(), profile=self._settings.tools, namespace=self._settings.namespace, observe=self._observe
+            CallersMemory(),
+            profile=self._settings.tools,
+            namespace=self._settings.namespace,
+            observe=self._observe,
+            zone=UTC,
         )
         checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the guard has checked Host, Origin
         server.streamable_http_app(

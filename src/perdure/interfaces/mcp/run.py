@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -120,18 +121,22 @@ def build(
     namespace: str = "default",
     seconds: float | None = None,
     observe: Observe | None = None,
+    zone: tzinfo | None = None,
 ) -> MemoryServer:
     """Return an MCP server over a memory that is opened at the first call that needs it.
 
     ``memory_opener`` is called once, in a worker thread; the caller closes what it opens. ``observe`` is entered around
-    each call of a tool, which may take ``seconds``; None for what the policy says.
+    each call of a tool, which may take ``seconds``; None for what the policy says. ``zone`` is where days are that are
+    given without a time; None for where this machine is.
     """
     with _without_collections():
         from perdure.interfaces.mcp.server import MemoryServer  # noqa: PLC0415  # the MCP library loads here
 
         lazy_memory = memory_opener if isinstance(memory_opener, OpenOnce) else OpenOnce(memory_opener)
         observe = observe or _unobserved
-        return MemoryServer(lazy_memory, profile=profile, namespace=namespace, seconds=seconds, observe=observe)
+        return MemoryServer(
+            lazy_memory, profile=profile, namespace=namespace, seconds=seconds, observe=observe, zone=zone
+        )
 
 
 def _unobserved(_verb: Verb, _arguments: Mapping[str, Any]) -> AbstractContextManager[Callable[[Any], None]]:
@@ -170,7 +175,8 @@ def run(
     notice = _policy_notice if policy is None else str
     grant = None if namespace is None else Grant.of_namespace(namespace)
     lazy_memory = OpenOnce(lambda: _open(store, policy), Background(), notice, HookAnswering(store, policy), grant)
-    server = build(lazy_memory, profile=profile, namespace=namespace or "default", seconds=seconds)
+    zone = None if transport == "stdio" else UTC  # over stdio the client is on this machine
+    server = build(lazy_memory, profile=profile, namespace=namespace or "default", seconds=seconds, zone=zone)
     _end_on_signals(lazy_memory)
     try:
         if transport == "stdio":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from datetime import tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -47,12 +48,19 @@ class MemoryServer(MCPServer[Any]):
     """An MCP server over one memory."""
 
     def __init__(
-        self, lazy_memory: OpenOnce, *, profile: str, namespace: str, seconds: float | None, observe: Observe
+        self,
+        lazy_memory: OpenOnce,
+        *,
+        profile: str,
+        namespace: str,
+        seconds: float | None,
+        observe: Observe,
+        zone: tzinfo | None,
     ) -> None:
-        self._observe = observe
+        self._observe, self._zone = observe, zone
         self._lazy_memory, self._profile, self._namespace, self._seconds = lazy_memory, profile, namespace, seconds
         self._verbs = {verb.name: verb for verb in verbs_of(profile)}
-        self._tools = {name: tool_of(verb, profile) for name, verb in self._verbs.items()}
+        self._tools = {name: tool_of(verb, profile, zone) for name, verb in self._verbs.items()}
         self._asker = Asker(lazy_memory, self._usual)
         self._layers: list[tuple[Any, dict[str, Any]]] = []
         super().__init__(
@@ -122,7 +130,7 @@ class MemoryServer(MCPServer[Any]):
     def _call(self, name: str, seconds: Any, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
         verb = self._verbs[name]
         with self._observe(verb, arguments) as note:
-            values = {**arguments_of(verb, arguments, self._profile), **more}
+            values = {**arguments_of(verb, arguments, self._profile, self._zone), **more}
             memory = self._lazy_memory() if seconds is None else self._lazy_memory().within(seconds)
             with heard_warnings() as heard:
                 answer = call_tool(memory, verb, values, namespace=self._usual(), note=note)

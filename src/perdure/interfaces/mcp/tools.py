@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import tzinfo
 from typing import Any, Final
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
@@ -31,13 +32,13 @@ def verbs_of(profile: str) -> list[Verb]:
     return [verbs[name] for name in sorted(verbs, key=lambda name: AGENT.index(name) if name in AGENT else len(AGENT))]
 
 
-def tool_of(verb: Verb, profile: str) -> Tool:
-    """Return a verb as an MCP client lists it."""
+def tool_of(verb: Verb, profile: str, zone: tzinfo | None = None) -> Tool:
+    """Return a verb as an MCP client lists it; ``zone`` is that of days, None for that of this machine."""
     return Tool(
         name=verb.name,
         title=verb.title,
         description=verb.description,
-        input_schema=input_schema(verb, profile),
+        input_schema=input_schema(verb, profile, zone),
         output_schema=output_schema(verb),
         annotations=ToolAnnotations(
             title=verb.title,
@@ -55,10 +56,10 @@ def offered_parameters(verb: Verb, profile: str) -> list[Parameter]:
     return [p for p in verb.parameters if p.param.tool and not p.param.local and (names is None or p.name in names)]
 
 
-def input_schema(verb: Verb, profile: str) -> dict[str, Any]:
+def input_schema(verb: Verb, profile: str, zone: tzinfo | None = None) -> dict[str, Any]:
     """Return the JSON Schema of a tool's arguments."""
     parameters = offered_parameters(verb, profile)
-    return object_schema(parameters, {p.name: parameter_schema(p, p.param.tool_choices) for p in parameters})
+    return object_schema(parameters, {p.name: parameter_schema(p, p.param.tool_choices, zone=zone) for p in parameters})
 
 
 def output_schema(verb: Verb) -> dict[str, Any]:
@@ -95,10 +96,10 @@ def answer_data(verb: Verb, result: Any, arguments: Mapping[str, Any]) -> dict[s
     return page
 
 
-def arguments_of(verb: Verb, values: Mapping[str, Any], profile: str) -> dict[str, Any]:
-    """Return arguments as the verb takes them."""
+def arguments_of(verb: Verb, values: Mapping[str, Any], profile: str, zone: tzinfo | None = None) -> dict[str, Any]:
+    """Return arguments as the verb takes them; ``zone`` as above."""
     return json_arguments(
-        verb, values, offered_parameters(verb, profile), where="tool", schema="the tool's input schema"
+        verb, values, offered_parameters(verb, profile), where="tool", schema="the tool's input schema", zone=zone
     )
 
 

@@ -296,15 +296,17 @@ def _listed(lines: Sequence[ErasureLine], many: int) -> Iterator[Block]:
     """Yield the first of some memories, one row each, and how many more there are."""
     if lines:
         said = any(line.speaker for line in lines)
-        columns = ("day", *(["speaker"] if said else ()), "text", "id")
-        yield Table(columns, tuple(_line_cells(line, said=said) for line in lines))
+        named = any(line.named for line in lines)
+        columns = ("day", *(["speaker"] if said else ()), "text", *(["named"] if named else ()), "id")
+        yield Table(columns, tuple(_line_cells(line, said=said, named=named) for line in lines))
     if many > len(lines):
         yield Line(f"and {many - len(lines):,} more", item=True)
 
 
-def _line_cells(line: ErasureLine, *, said: bool) -> tuple[Text, ...]:
+def _line_cells(line: ErasureLine, *, said: bool, named: bool) -> tuple[Text, ...]:
     speaker = (Foreign(line.speaker or ""),) if said else ()
-    return f"{line.at:%Y-%m-%d}", *speaker, Foreign(line.text), Identifier(line.id)
+    name = (Foreign(line.named),) if named else ()
+    return f"{line.at:%Y-%m-%d}", *speaker, Foreign(line.text), *name, Identifier(line.id)
 
 
 def _confirming(word: str, request: Request) -> Command:

@@ -11,6 +11,7 @@ from typing import Final
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
 from perdure.interfaces.views.changed_links import view_changed_links
+from perdure.interfaces.views.unseen import view_unseen
 from perdure.interfaces.views.values import beyond_limit, cell, format_instant, join_texts, pluralize, sum_of, undo
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
@@ -142,6 +143,7 @@ def view_remembered(outcome: Remembered, request: Request) -> Iterator[Block]:
     head, *end = view_outcome(outcome, request)
     yield replace(head, reader="person") if isinstance(head, Line) else head
     yield Line((_outcome_text(outcome, request), Identifier(outcome.id), "."), reader="model")
+    yield from view_unseen(outcome.memory)
     facts = outcome.facts
     counts = {"new": facts.created, "confirmed": facts.reinforced, "no longer believed": facts.retired}
     text = ", ".join(f"{len(ids):,} {name}" for name, ids in counts.items() if ids)

@@ -39,13 +39,17 @@ def subject_of(ctx: Context, namespace: str, name: str) -> Subject:
     family = () if unknown else _family(names, find_entity(ctx, names, name, namespace))
     forms = {form for i in family for form in names.entity(i).aliases} or {form} - {""}
     found = _memories_named(ctx, namespace, family)
+    known = {w for i in family for w in names.entity(i).aliases.values()} or {name.strip()}
     turned, possible, changed, parts = set[str](), list[str](), list[str](), parts_of(forms)
+    written: dict[str, str] = {}
     for record in all_records(ctx, namespace, Filters(include_archived=True)) if forms else ():
         text = record.content.text
         written_turned = set(find_reversed(text, forms))
         turned |= written_turned
         if written_turned or _names_one_of(text, forms) or _said_by(record, forms):
             found.add(record.id)
+            if (quote := _name_in(text, forms)) and quote not in known:
+                written[record.id] = quote
         elif may_name(said := f"{text}\n{record.content.speaker or ''}", parts):
             possible.append(record.id)
         elif may_name_changed(said, parts):
@@ -56,9 +60,8 @@ def subject_of(ctx: Context, namespace: str, name: str) -> Subject:
             f"No memory in {namespace} names {name[:60]!r}, and nobody of that name has spoken.",
             remedy=f"Check the spelling and the namespace; metadata and tags are not looked at.{_looks(possible)}",
         )
-    written = {w for i in family for w in names.entity(i).aliases.values()} or {name.strip()}
-    called = tuple(sorted(w for w in {*written, *forms, *turned} if w.casefold() not in ROLES))
-    return Subject(found, family, called, tuple(i for i in possible if i not in found))
+    called = tuple(sorted(w for w in {*known, *forms, *turned} if w.casefold() not in ROLES))
+    return Subject(found, family, called, tuple(i for i in possible if i not in found), written)
 
 
 def _looks(possible: Sequence[str]) -> str:
@@ -136,10 +139,16 @@ def _names_one_of(text: str, forms: Collection[str]) -> bool:
     """Return whether a text names somebody, also within a longer name: "Dr. Anna Roe"."""
     if not forms:
         return False
-    if any(f" {form} " in f" {mention.name} " for mention in mentions(text, forms) for form in forms):
+    if _name_in(text, forms):
         return True
     plain = PLAIN.intersection(forms)
     return bool(plain) and names_by_capital(text, plain)
+
+
+def _name_in(text: str, forms: Collection[str]) -> str:
+    """Return how a text names somebody first, with what belongs to the name there; empty where it does not."""
+    found = (m.quote for m in mentions(text, forms) if any(f" {form} " in f" {m.name} " for form in forms))
+    return next(found, "")
 
 
 def _said_by(record: Record, forms: Collection[str]) -> bool:

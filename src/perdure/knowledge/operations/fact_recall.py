@@ -12,6 +12,7 @@ from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.over_facts import over_facts
 from perdure.knowledge.operations.ports import resources
+from perdure.knowledge.operations.replaced_talk import over_talk
 from perdure.knowledge.records.authority import Sight
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import learned_confidence
@@ -176,12 +177,15 @@ def _mark_over(
     """
     facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
     notes = [h.memory for h in hits if h.memory.kind is Kind.NOTE]
-    messages = [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE]
-    over = over_facts(ctx, namespace, [*messages, *(note.id for note in notes)], then)
+    messages = [h.memory for h in hits if h.memory.kind is Kind.EPISODE]
+    over = over_facts(ctx, namespace, [m.id for m in (*messages, *notes)], then)
+    if not then.looks_back:
+        believed = facts.union(*(said.holding for said in over.values()))
+        over |= over_talk(ctx, namespace, [m for m in messages if m.id not in over], believed)
     whole = {i: o.instead for i, o in over.items() if o.is_whole}
     if _learns(ctx):
         whole |= outdated_notes(ctx, namespace, [note for note in notes if note.id not in over])
-    partly = {i: f.replaced_by for i in messages if i in over for f in over[i].facts if f.replaced_by in facts}
+    partly = {m.id: f.replaced_by for m in messages if m.id in over for f in over[m.id].facts if f.replaced_by in facts}
     since, said = {**partly, **whole}, {i: o.facts for i, o in over.items()}
     marked = [
         replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) if over or whole else h

@@ -111,21 +111,35 @@ class Rationing:
         granted: dict[int, int] = {}
         while due:
             day = min(x.at for x in due.values()) // DAY_MS
-            budget = _remaining(history.budget(day), granted, day, kind)
-            allowed = kind.allowance(budget, self.policy)
+            allowed = self._allowed(history, granted, day, kind)
+            after = self._next_day(history, granted, day, kind)
             today = [x for x in due.values() if x.at // DAY_MS == day]
             if len(today) > allowed:
                 today = self._in_order(today)
             granted[day] = min(len(today), max(0, allowed))
-            late = [x.id for x in today[granted[day] :]]
-            for x in today:
-                del due[x.id]
-            if (day + 1) * DAY_MS > self.until:
-                tomorrow = kind.allowance(_remaining(history.budget(day + 1), granted, day + 1, kind), self.policy)
-                return self._wait(late, day + 1, kind, tomorrow)
-            self._postpone(late, day + 1, kind)
+            passed = [x.id for x in due.values() if day < x.at // DAY_MS < after]
+            late = [*(x.id for x in today[granted[day] :]), *passed]
+            for i in (*(x.id for x in today), *passed):
+                del due[i]
+            if after * DAY_MS > self.until:
+                return self._wait(late, after, kind, self._allowed(history, granted, after, kind))
+            self._postpone(late, after, kind)
             due |= self._losses(late, kind)
         return {}
+
+    def _next_day(self, history: LossHistory, granted: Mapping[int, int], day: int, kind: _Kind) -> int:
+        """Return the next day on which something may go, the day after the end where there is none.
+
+        What waits is looked at again then, not on each day until then.
+        """
+        after = day + 1
+        while after * DAY_MS <= self.until and self._allowed(history, granted, after, kind) <= 0:
+            after += 1
+        return after
+
+    def _allowed(self, history: LossHistory, granted: Mapping[int, int], day: int, kind: _Kind) -> int:
+        """Return how many may go on a day after what was shared out on the days before."""
+        return kind.allowance(_remaining(history.budget(day), granted, day, kind), self.policy)
 
     def _losses(self, ids: Sequence[str] | Mapping[str, State], kind: _Kind) -> dict[str, _Loss]:
         """Return the first loss of a kind of some memories, as their openings have it."""
