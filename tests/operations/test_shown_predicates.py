@@ -60,7 +60,8 @@ def test_what_a_person_said_is_the_same_has_one_name(memory):
     ("words", "shown"),
     [
         ("rows left", "importer: rows left: 413"),
-        ("ports", "importer: ports: 413"),
+        ("widgets", "importer: widgets: 413"),
+        ("ports", "importer: port: 413"),
         ("likes", "importer: likes: 413"),
         ("eats", "importer: eats: 413"),
         ("allergies", "importer: allergy: 413"),

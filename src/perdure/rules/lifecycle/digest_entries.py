@@ -300,12 +300,15 @@ def _asserts(memory: MemoryItem) -> bool:
 
 
 def _states(memory: MemoryItem) -> bool:
-    """Return whether a sentence of what was merely said can be understood alone, and is of no passing moment."""
+    """Return whether a sentence of what was merely said can be understood alone, and is of no passing moment.
+
+    Where a secret was replaced, what is left of the sentence tells nothing.
+    """
     parts = (memory.content[start:end] for start, end in sentences(memory.content[:HEAD]))
     return any(
         len(content_words(p)) >= _LEAST_STATED and stands_alone(p) and not (_is_polite(p) or is_supposed(p))
         for p in parts
-        if not (is_passing(p) or is_instruction(p) or p.endswith(_ASKS))
+        if not (is_passing(p) or is_instruction(p) or p.endswith(_ASKS) or without_redacted(p) != p)
     )
 
 
