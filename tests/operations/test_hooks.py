@@ -312,6 +312,15 @@ def test_the_opening_is_never_longer_than_an_agent_shows(opening):
     assert 800 < estimate_tokens(wide.agent.opening("s", "default")) <= 1000
 
 
+@pytest.mark.parametrize("namespace", ["default", "n" * 60, "n" * 128])
+@pytest.mark.parametrize("tokens", [100, 200, 400])
+def test_a_long_name_of_a_project_takes_no_room_that_was_not_allowed(opening, namespace, tokens):
+    memory = opening({**WORDS_ONLY, "digest": {"start_tokens": tokens}})
+    memory.remember_many([f"Room {n} has a blue door." for n in range(60)], namespace)
+    shown = memory.agent.opening("s", namespace)
+    assert tokens - 40 < estimate_tokens(shown) <= tokens
+
+
 def test_vectors_are_left_for_later_where_time_is_short(opening, raw_store):
     memory = opening(embedder=HashEmbedder())
     memory.agent.take_in(

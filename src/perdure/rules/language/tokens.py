@@ -72,7 +72,7 @@ _WESTERN: Final = word_set("""
     og det til som av ikke på för att och är inte
     """)
 """Frequent words of German, French, Spanish, Portuguese, Italian, Dutch and Scandinavian languages."""
-_ENGLISH_SHARE: Final = 0.2  # of a line's words that are frequent English ones, from which on it is English
+_ENGLISH_SHARE: Final = 0.15  # of a line's words that are frequent English ones, from which on it is English
 _WESTERN_SHARE: Final = 0.25
 
 
