@@ -64,6 +64,7 @@ _HALVES_MORE: Final = {
 _FEWEST_LETTERS: Final = 2  # a token holds of a word whose language is not known, or of capitals
 _COMMON_LETTERS: Final = 12  # of an English word that tokenizers may know; a longer one falls into short pieces
 _ENGLISH: Final = STOP_WORDS - word_set("a am as d do i in it ll m ma me no o or over re s so t ve y")
+"""Frequent words of English that are none of another language; with one of them the others count, too."""
 _WESTERN: Final = word_set("""
     der die das und ist nicht ich wir ein eine den dem mit für auf von zu wird auch sich es im haben hat sind bei
     le les des et est pas je nous vous un une du pour que qui dans sur au ce avec sont ou par elle la de
@@ -72,7 +73,7 @@ _WESTERN: Final = word_set("""
     og det til som av ikke på för att och är inte
     """)
 """Frequent words of German, French, Spanish, Portuguese, Italian, Dutch and Scandinavian languages."""
-_ENGLISH_SHARE: Final = 0.15  # of a line's words that are frequent English ones, from which on it is English
+_ENGLISH_SHARE: Final = 0.2  # of a line's words that are frequent English ones, from which on it is English
 _WESTERN_SHARE: Final = 0.25
 
 
@@ -111,8 +112,8 @@ def _cost_of_words(words: Iterable[str], per: int) -> int:
 def _letters_per_token(line: str) -> int:
     """Return how many letters of a line's words make a token, by its language."""
     judged = [word for part in line.lower().split() if (word := part.strip(_MARKS_BESIDE)).isalpha()]
-    english, western = (sum(map(known.__contains__, judged)) for known in (_ENGLISH, _WESTERN))
-    if english and english >= western and english >= _ENGLISH_SHARE * len(judged):
+    english, common, western = (sum(map(known.__contains__, judged)) for known in (_ENGLISH, STOP_WORDS, _WESTERN))
+    if english and english >= western and common >= _ENGLISH_SHARE * len(judged):
         return 6
     return 3 if western and western >= _WESTERN_SHARE * len(judged) else _FEWEST_LETTERS
 
