@@ -228,6 +228,24 @@ def test_what_is_shown_beside_a_prompt_keeps_to_its_budget(memory):
     assert 0 < estimate_tokens(shown) <= 250
 
 
+def test_what_hardly_answers_a_prompt_is_recalled_and_not_shown_beside_it(memory):
+    memory.remember_many(
+        [
+            "The staging database is PostgreSQL 16 on port 5433.",
+            "The API gateway times out after 30 seconds.",
+            "Unit tests must run in under two minutes.",
+            "Invoices go out on the last working day of the month.",
+            "The office in Lyon closes at six.",
+        ]
+    )
+    prompt = "Write a test for the gateway times and the database on the staging port"
+    relevance = {hit.memory.content: hit.relevance for hit in memory.recall(prompt, limit=12, touch=False).hits}
+    unlikely = [text for text, chance in relevance.items() if chance < 0.05]
+    assert unlikely
+    shown = memory.agent.beside(prompt, "s", "default")
+    assert [text for text in relevance if text not in shown] == unlikely
+
+
 def test_what_was_shown_in_a_session_is_not_shown_there_again(memory):
     memory.remember("Nightly imports use the queue imports-v2.")
     prompt = "Why do the nightly imports fail?"
