@@ -430,6 +430,12 @@ def test_a_file_of_the_project_folder_is_never_run_by_the_server(home, tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_store_of_any_name_stands_in_the_configuration_of_each_client(client, home, tmp_path):
+    store = tmp_path / 'Ana\'s "own" Gedächtnis 🧠.db'
+    assert str(store) in server_of(mcp_config.snippet(client, str(store)))["args"]
+
+
 @pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
 def test_a_command_line_adds_the_same_server(client, home, tmp_path):
     text = mcp_config.snippet(client, str(tmp_path / "my store.db"))
