@@ -141,12 +141,13 @@ def print_parts(embedder: Kept) -> None:
         *((f"LoCoMo, {n}", locomo.chats(n)) for n in LOCOMO),
         *((f"BEAM, {n}", beam.chats({"user"}, n)) for n in BEAM),
     ]
-    rows = []
+    head = ["file", "conversations", "questions", "BM25", "vectors", "recall"]
+    print(f"| {' | '.join(head)} |\n| {' | '.join('---' for _ in head)} |", flush=True)
     for name, chats in files:
         engine = list(by_engine(search_all({name: chats}, embedder), RecallPolicy()))
         ways = (list(by_words(chats)), list(by_vectors(chats, embedder)), engine)
-        rows.append([name, str(len(chats)), str(len(engine)), *map(cell, ways)])
-    table(["file", "conversations", "questions", "BM25", "vectors", "recall"], rows)
+        row = [name, str(len(chats)), str(len(engine)), *map(cell, ways)]
+        print(f"| {' | '.join(row)} |", flush=True)
 
 
 def main() -> None:
