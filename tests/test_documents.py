@@ -216,3 +216,15 @@ def test_make_demo_installs_the_extras_of_which_the_readme_shows_commands():
         for block in SHELL.findall(page.read_text("utf-8")):
             if "demo --store postgres" in block:
                 assert '.[postgres-local]"' in block.split("demo --store postgres")[0], f"{page} does not install it"
+
+
+def test_every_statement_about_others_in_the_readme_has_a_source():
+    """Its column is headed by a page that was read, or the cell names one; Perdure's are held by tests."""
+    text = (ROOT / "README.md").read_text("utf-8").split("## Compared with others", 1)[1].split("\n## ", 1)[0]
+    head, _, *rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) >= 5
+    assert "docs/behaviours.md" in text
+    for column, peer in list(enumerate(head))[2:]:
+        cells = [row[column].strip() for row in rows]
+        assert any(cells), peer
+        assert "](https://" in peer or all("](https://" in cell for cell in cells if cell), peer

@@ -1,11 +1,12 @@
 """Print what a model reaches beside BM25 and other models: on every set, on every kind of question, on other tasks.
 
-Usage: python training/evaluate.py [--vectors] [--settings JSON] [NAME=FILE.onnx ...]
+Usage: python training/evaluate.py [--vectors] [--parts] [--settings JSON] [NAME=FILE.onnx ...]
 
 The installed embedder is always measured. Recall@10 of a question is the share of its evidence among the ten best.
 Standard errors are over conversations. "Vectors": the cosine alone. "Hybrid": fused with words. "Engine": with what the
 neighbouring turns and the session say, as ``recall`` answers. "Other settings": the same with keys of the policy's
 ``recall`` as ``--settings`` has them, for instance those that ``calibrate.py --weights FILE.onnx`` chose for a model.
+--parts prints development and validation conversations of LoCoMo and BEAM side by side, and nothing else.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from perdure.models.local import LocalEmbedder
 from perdure.records.memory import searchable
 from perdure.records.policy_recall import RecallPolicy
 from perdure.rules.ranking import drop_unrelated, rank_candidates
-from pools import Chat, Kept, Searched, data_file, evaluation_chats, plain, search_all
+from pools import BEAM, LOCOMO, Chat, Kept, Searched, beam, data_file, evaluation_chats, locomo, plain, search_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -153,12 +154,31 @@ def other_work(models: dict[str, Kept]) -> None:
     table(["model", "SICK, correlation", "MemoryBank English, replies", "MemoryBank Chinese, replies"], rows)
 
 
+def print_parts(embedder: Kept) -> None:
+    """Print what is found in the conversations of each file of LoCoMo and BEAM."""
+    files = [
+        *((f"LoCoMo, {n}", locomo.chats(n)) for n in LOCOMO),
+        *((f"BEAM, {n}", beam.chats({"user"}, n)) for n in BEAM),
+    ]
+    head = ["file", "conversations", "questions", "BM25", "vectors", "recall"]
+    print(f"| {' | '.join(head)} |\n| {' | '.join('---' for _ in head)} |", flush=True)
+    for name, chats in files:
+        engine = list(by_engine(search_all({name: chats}, embedder), RecallPolicy()))
+        ways = (list(by_words(chats)), list(by_vectors(chats, embedder)), engine)
+        row = [name, str(len(chats)), str(len(engine)), *map(cell, ways)]
+        print(f"| {' | '.join(row)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("others", nargs="*", metavar="NAME=FILE", help="other models to measure beside")
     parser.add_argument("--vectors", action="store_true", help="the cosine alone, as for the learning curve")
     parser.add_argument("--settings", type=json.loads, help="keys of the policy's recall, as JSON, to measure with too")
+    parser.add_argument("--parts", action="store_true", help="development and validation conversations side by side")
     given = parser.parse_args()
+    if given.parts:
+        print_parts(Kept())
+        return
     models = {"installed": Kept()}
     for entry in given.others:
         name, _, path = entry.partition("=")

@@ -39,6 +39,7 @@ __all__ = [
     "beam",
     "data_file",
     "evaluation_chats",
+    "locomo",
     "own_chat",
     "plain",
     "search_all",

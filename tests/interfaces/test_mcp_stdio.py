@@ -430,6 +430,23 @@ def test_a_file_of_the_project_folder_is_never_run_by_the_server(home, tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
 
 
+KEYS = {"vscode": "servers", "zed": "context_servers", "codex": "mcp_servers"}
+"""Under which key a client's documentation has its servers, where it is not ``mcpServers``."""
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_server_stands_under_the_key_that_its_client_reads(client, home, store):
+    text = mcp_config.snippet(client, str(store))
+    config = tomllib.loads(text[text.index("[") :]) if client == "codex" else json.loads(text[text.index("{") :])
+    assert {key: list(servers) for key, servers in config.items()} == {KEYS.get(client, "mcpServers"): ["perdure"]}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_store_of_any_name_stands_in_the_configuration_of_each_client(client, home, tmp_path):
+    store = tmp_path / 'Ana\'s "own" Gedächtnis 🧠.db'
+    assert str(store) in server_of(mcp_config.snippet(client, str(store)))["args"]
+
+
 @pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
 def test_a_command_line_adds_the_same_server(client, home, tmp_path):
     text = mcp_config.snippet(client, str(tmp_path / "my store.db"))

@@ -124,3 +124,17 @@ def test_a_session_starts_without_waiting_for_a_model(opening):
     memory.remember_many([PORT, OWNER])
     assert PORT in memory.agent.opening("s", "default")
     assert model.asked == []
+
+
+def test_the_file_that_maintenance_keeps_up_has_the_joined_sentences_with_their_ids(opening, both, tmp_path):
+    model = ScriptedModel(sentences((JOINED, both)))
+    file = tmp_path / "MEMORY.md"
+    file.write_text("# Mine\n", "utf-8")
+    memory = opening({**POLICY, "digest": {"file": str(file)}}, model=model)
+    ids = [memory.remember(text).id for text in (PORT, OWNER, LUNCH)]
+    memory.upkeep("one")
+    text = file.read_text("utf-8")
+    assert text.startswith("# Mine\n")
+    (line,) = [line for line in text.splitlines() if line.startswith(f"- {JOINED}")]
+    assert sorted(re.findall(r"\[([0-9a-f]{8})\]", line)) == sorted(i[-8:] for i in ids[:2])
+    assert PORT not in text

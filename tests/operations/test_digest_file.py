@@ -43,6 +43,18 @@ def test_maintenance_writes_the_file_when_the_digest_changes_and_leaves_a_person
     assert file.read_text("utf-8").startswith("# Mine\n")
 
 
+def test_the_file_is_replaced_whole_and_never_written_in_place(memory, file, tmp_path):
+    """Another name of the file that was there still holds it, so a reader meets the old file or the new one."""
+    file.write_text("# Mine\n", "utf-8")
+    before = tmp_path / "before"
+    before.hardlink_to(file)
+    memory.remember("Tea is at noon.")
+    memory.upkeep("one")
+    assert "Tea is at noon." in file.read_text("utf-8")
+    assert before.read_text("utf-8") == "# Mine\n"
+    assert [path for path in tmp_path.iterdir() if path.suffix == ".tmp"] == []
+
+
 def test_what_is_erased_leaves_the_file_at_once(memory, file):
     kept = memory.remember("Ana's number is 555 0142.")
     memory.upkeep("one")

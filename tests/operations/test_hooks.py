@@ -228,6 +228,24 @@ def test_what_is_shown_beside_a_prompt_keeps_to_its_budget(memory):
     assert 0 < estimate_tokens(shown) <= 250
 
 
+def test_what_hardly_answers_a_prompt_is_recalled_and_not_shown_beside_it(memory):
+    memory.remember_many(
+        [
+            "The staging database is PostgreSQL 16 on port 5433.",
+            "The API gateway times out after 30 seconds.",
+            "Unit tests must run in under two minutes.",
+            "Invoices go out on the last working day of the month.",
+            "The office in Lyon closes at six.",
+        ]
+    )
+    prompt = "Write a test for the gateway times and the database on the staging port"
+    relevance = {hit.memory.content: hit.relevance for hit in memory.recall(prompt, limit=12, touch=False).hits}
+    unlikely = [text for text, chance in relevance.items() if chance < 0.05]
+    assert unlikely
+    shown = memory.agent.beside(prompt, "s", "default")
+    assert [text for text in relevance if text not in shown] == unlikely
+
+
 def test_what_was_shown_in_a_session_is_not_shown_there_again(memory):
     memory.remember("Nightly imports use the queue imports-v2.")
     prompt = "Why do the nightly imports fail?"
@@ -310,6 +328,15 @@ def test_the_opening_is_never_longer_than_an_agent_shows(opening):
     assert 300 < estimate_tokens(memory.agent.opening("s", "default")) <= 400
     wide = opening({**WORDS_ONLY, "digest": {"start_tokens": 1000}})
     assert 800 < estimate_tokens(wide.agent.opening("s", "default")) <= 1000
+
+
+@pytest.mark.parametrize("namespace", ["default", "n" * 60, "n" * 128])
+@pytest.mark.parametrize("tokens", [100, 200, 400])
+def test_a_long_name_of_a_project_takes_no_room_that_was_not_allowed(opening, namespace, tokens):
+    memory = opening({**WORDS_ONLY, "digest": {"start_tokens": tokens}})
+    memory.remember_many([f"Room {n} has a blue door." for n in range(60)], namespace)
+    shown = memory.agent.opening("s", namespace)
+    assert tokens - 40 < estimate_tokens(shown) <= tokens
 
 
 def test_vectors_are_left_for_later_where_time_is_short(opening, raw_store):

@@ -44,6 +44,22 @@ def test_misspelt_words_find_what_they_are_misspelt_from(memory, question, begin
 
 
 @pytest.mark.behaviour("Q14")
+@pytest.mark.parametrize(
+    ("question", "beginning"),
+    [
+        ("Reedis cache eviction", "Redis"),
+        ("typsecript config", "The TypeScript"),
+        ("GHA secrets config", "GitHub Actions"),  # what GHA stands for is not known, but the other words are
+    ],
+)
+def test_terse_questions_find_what_is_there_and_are_not_said_to_be_about_something_unknown(memory, question, beginning):
+    memory.remember("GitHub Actions takes its secrets from the environment called production.")
+    answer = memory.recall(question, touch=False)
+    assert not answer.nothing_known
+    assert any(hit.memory.content.startswith(beginning) and hit.parts.get("keyword", 0.0) > 0 for hit in answer.hits)
+
+
+@pytest.mark.behaviour("Q14")
 @pytest.mark.parametrize("question", ["redis incident", "Which error is TB5032?", "barcode"])
 def test_known_words_and_codes_are_searched_as_they_stand(memory, question):
     assert "nearest spelling" not in memory.recall(question, touch=False).note

@@ -1,7 +1,8 @@
 """Checks a package as users install it: ``python tests/packaging/check.py wheel`` or ``... lowest``.
 
-``wheel`` tries the built wheel in a fresh environment without extras and without the source beside it, then with
-the embedder's wheel, which is installed without a network and is not larger than 24 MB;
+``wheel`` tries the built wheel in a fresh environment without extras and without the source beside it (a life, and the
+plugin's hook with nothing of Perdure on PATH), then with the embedder's wheel, which is installed without a network and
+is not larger than 24 MB;
 ``lowest`` tries the lowest version of each dependency that ``pyproject.toml`` allows.
 """
 
@@ -18,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 LARGEST = 24_000_000
 """Bytes that the embedder's wheel may have."""
 LIFE = """
-import json, subprocess, sys
+import json, pathlib, subprocess, sys
 import perdure
 assert "site-packages" in perdure.__file__, perdure.__file__
 with perdure.open("agent.db", {"embedder": {"model": "none"}}) as memory:
@@ -40,6 +41,22 @@ assert json.loads(done.stdout)["changed"] is True
 done = subprocess.run([sys.executable, "-m", "perdure", "--store", "b.db", "mcp"], capture_output=True, text=True)
 assert done.returncode == 1, done
 assert "perdure[mcp]" in done.stderr, done.stderr
+done = subprocess.run([sys.executable, "-m", "perdure", "--json", "plugin", "path"], capture_output=True, check=True)
+plugin = pathlib.Path(json.loads(done.stdout)["path"])
+assert "site-packages" in str(plugin), plugin
+found = {path.relative_to(plugin).as_posix() for path in plugin.rglob("*") if path.is_file()}
+assert found == set(open("plugin-files.txt").read().split()), found
+install = [sys.executable, "-m", "perdure", "plugin", "install", "--folder", "market"]
+nothing = {"PATH": "/nowhere", "HOME": "."}
+subprocess.run(install, env=nothing, check=True, capture_output=True)
+launcher = ["/bin/sh", "market/perdure/scripts/launch.sh"]
+remember = [sys.executable, "-m", "perdure", "--store", "b.db", "-n", ".", "remember", "Coffee is at ten."]
+subprocess.run(remember, check=True)
+hook = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": ".", "source": "startup"}
+options = ["--store", "b.db", "hook", "SessionStart"]
+done = subprocess.run([*launcher, *options], env={"PATH": "/usr/bin:/bin", "HOME": "."}, input=json.dumps(hook),
+                      capture_output=True, text=True, check=True)
+assert "Coffee is at ten." in done.stdout, (done.stdout, done.stderr)
 print("sound:", perdure.__version__)
 """
 
@@ -68,6 +85,12 @@ def lowest() -> list[str]:
     return found
 
 
+def plugin_files() -> list[str]:
+    """Return the files of the plugin for Claude Code, which the wheel has to hold."""
+    plugin = ROOT / "src" / "perdure" / "interfaces" / "plugin" / "claude-code"
+    return [path.relative_to(plugin).as_posix() for path in plugin.rglob("*") if path.is_file()]
+
+
 def main() -> None:
     """Run the check that is named."""
     pinned = lowest() if sys.argv[1:] == ["lowest"] else []
@@ -85,6 +108,7 @@ def main() -> None:
         (wheel,) = place.glob("*.whl")
         subprocess.run([*install, wheel, *pinned], check=True)
         (place / "life").mkdir()
+        (place / "life" / "plugin-files.txt").write_text("\n".join(plugin_files()))
         subprocess.run([python, "-c", LIFE], cwd=place / "life", check=True)
         (weights,) = (place / "own").glob("*.whl")
         if weights.stat().st_size > LARGEST:

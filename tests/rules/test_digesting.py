@@ -196,7 +196,7 @@ def test_where_room_is_short_value_per_token_decides():
     short = memory("short", "ten o'clock", uniqueness=0.5)
     long = memory("long", "nine o'clock " * 20, uniqueness=0.6)
     cheap = memory("cheap", "four o'clock", uniqueness=0.1)
-    assert digest([long, cheap, short], budget=62).ids[:1] == ("short",)
+    assert digest([long, cheap, short], budget=75).ids[:1] == ("short",)
 
 
 @pytest.mark.behaviour("M4")
@@ -374,5 +374,5 @@ def test_what_was_meant_to_be_kept_comes_before_what_was_said():
         memory("said", "Twelve people are coming at 7, and the budget for all is 300 euros.", kind=Kind.EPISODE),
         memory("note", "Use uv.", kind=Kind.NOTE),
     ]
-    assert digest(crowd, budget=64).ids == ("note",)
+    assert digest(crowd, budget=70).ids == ("note",)
     assert set(digest(crowd).ids) == {"note", "said"}

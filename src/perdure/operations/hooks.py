@@ -139,10 +139,11 @@ class Agent:
         Showing them is no access. They are noted, so that an agent that repeats them is not learned from.
         """
         from perdure.operations.lifecycle.digest import digest  # noqa: PLC0415  # only where it is used
-        from perdure.rules.lifecycle.digest import BEGIN, END  # noqa: PLC0415  # only where it is used
+        from perdure.rules.lifecycle.digest import render  # noqa: PLC0415  # only where it is used
 
-        marks = estimate_tokens(BEGIN) + estimate_tokens(END)  # of a file; they are not shown
-        room = self.ctx.policy.digest.start_tokens - estimate_tokens(context_block(["."])) + marks
+        room = self.ctx.policy.digest.start_tokens - estimate_tokens(context_block(["."]))
+        of_file = [estimate_tokens(render([], (), title)) - 1 for title in (namespace, "")]  # its marks and its heading
+        room += next((tokens for tokens in of_file if tokens + 1 < room), 0)  # they are counted, but not shown
         shown = digest(self.ctx, namespace, budget_tokens=max(0, room), inside=session, brief=True, asking=ASKING_OPEN)
         if not shown.ids:
             return ""

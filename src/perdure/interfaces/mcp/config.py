@@ -98,7 +98,8 @@ def _text(client: Client, command: str, arguments: list[str]) -> str:
         return f"# Gemini CLI: run this once:\n{call}\n\n# Or merge this into ~/.gemini/settings.json:\n{config}\n"
     if client == "codex":
         call = shlex.join(["codex", "mcp", "add", "perdure", "--", command, *arguments])
-        table = f"[mcp_servers.perdure]\ncommand = {json.dumps(command)}\nargs = {json.dumps(arguments)}\n"
+        values = {key: json.dumps(value, ensure_ascii=False) for key, value in server.items()}
+        table = f"[mcp_servers.perdure]\ncommand = {values['command']}\nargs = {values['args']}\n"
         return f"# Codex: run this once:\n{call}\n\n# Or add this to ~/.codex/config.toml:\n{table}"
     *others, last = get_args(Client)
     raise InvalidInput(

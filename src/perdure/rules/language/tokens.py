@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal
@@ -47,30 +48,74 @@ def count_tokens(text: str) -> int:
 
 
 _LATIN: Final = lazy_pattern(r"[A-Za-z]+")
-_SINGLE: Final = lazy_pattern(r"[^\sA-Za-z]|[\n\u0370-\u03ff\u0800-\uffff]")
+_MARKS_BESIDE: Final = ".,;:!?()\"'*…“”„«»¿¡"  # not brackets: an id in them is no word
+_SINGLE: Final = lazy_pattern(r"[^\sA-Za-z]|[\n\u0800-\uffff]")
 """What costs at least one token by itself: a digit, a mark, a line end, a letter of another script."""
-_MANY: Final = lazy_pattern(r"[\u0370-\u03ff\u0800-\uffff]")
-_RARE: Final = lazy_pattern(r"[\U00010000-\U0010ffff]")
-_COMMON_WORD: Final = 12  # letters of a word that tokenizers may know; a longer one falls into short pieces
+_HALVES_MORE: Final = {
+    1: lazy_pattern(r"[\u0590-\u06ff]"),  # Hebrew, Arabic
+    2: lazy_pattern(
+        r"[\u0180-\u03ff\u0900-\u097f\u0e00-\u0e7f\u1e00-\u2bff\u2e80-\u9fff\uac00-\ud7af\uf900-\uffff]"
+    ),  # rare Latin letters, Greek, Devanagari, Thai, marks, Chinese, Japanese, Korean
+    3: lazy_pattern(r"[\u0530-\u058f\u0700-\u07ff]"),  # Armenian, Syriac, Thaana
+    5: lazy_pattern(r"[\u0800-\u08ff\u0980-\u0dff\u0e80-\u1dff\u2c00-\u2e7f\ua000-\uabff\ud7b0-\uf8ff]"),
+    6: lazy_pattern(r"[\U00010000-\U0010ffff]"),  # emoji, rare characters
+}
+"""Half tokens that a character costs beside the one of ``_SINGLE``: tokenizers take many by their bytes."""
+_FEWEST_LETTERS: Final = 2  # a token holds of a word whose language is not known, or of capitals
+_COMMON_LETTERS: Final = 12  # of an English word that tokenizers may know; a longer one falls into short pieces
+_ENGLISH: Final = STOP_WORDS - word_set("a am as d do i in it ll m ma me no o or over re s so t ve y")
+"""Frequent words of English that are none of another language; with one of them the others count, too."""
+_WESTERN: Final = word_set("""
+    der die das und ist nicht ich wir ein eine den dem mit für auf von zu wird auch sich es im haben hat sind bei
+    le les des et est pas je nous vous un une du pour que qui dans sur au ce avec sont ou par elle la de
+    el los las y del para en por con se lo una está como pero o os e é não um uma da em com foi
+    di che è il per non della dei sono gli più het een van niet ik op te dat voor zijn met aan ook
+    og det til som av ikke på för att och är inte
+    """)
+"""Frequent words of German, French, Spanish, Portuguese, Italian, Dutch and Scandinavian languages."""
+_ENGLISH_SHARE: Final = 0.2  # of a line's words that are frequent English ones, from which on it is English
+_WESTERN_SHARE: Final = 0.25
 
 
 def estimate_tokens(text: str) -> int:
     """Return an estimate of a text's tokens that is not below what common tokenizers count.
 
-    Each digit, mark and line end counts one, a word one for each six letters, a longer one one for each three; other
-    scripts count one to four a character. Five tokenizers of language models count 60 to 97 % of it, whatever the
-    text: messages, code, ids, Chinese, Russian, Greek, Thai, Hindi, German compounds, emoji.
+    Each digit, mark and line end counts one, a letter of another script one to four. A word of Latin letters counts
+    one for each six letters in a line that is English by its frequent words, one for each three in one that is of
+    another western language, and else, also where a line is too short to tell, one for each two: a tokenizer knows few
+    words of most languages, and few names. The estimate of several lines is the sum of theirs.
     """
-    words = _LATIN.findall(text)
+    lines = [(line, _LATIN.findall(line)) for line in text.split("\n")]
+    total = 1 + sum(_cost_of_words(words, _letters_per_token(line)) for line, words in lines if words)
     if text.isascii() and text.isprintable():  # what is neither a letter nor a blank costs one: no second search
-        total = 1 + len(text) - text.count(" ") - sum(map(len, words))
-    else:
-        total = 1 + len(_SINGLE.findall(text))
-    for length in map(len, words):
-        total += (length + 5) // 6 if length <= _COMMON_WORD else (length + 2) // 3
-    if not text.isascii():  # two tokens and four, of which one is counted above
-        total += len(_MANY.findall(text)) + 3 * len(_RARE.findall(text))
+        return total + len(text) - text.count(" ") - sum(map(len, lines[0][1]))
+    total += len(_SINGLE.findall(text))
+    if text.isascii():
+        return total
+    return total + (sum(more * len(pattern.findall(text)) for more, pattern in _HALVES_MORE.items()) + 1) // 2
+
+
+def _cost_of_words(words: Iterable[str], per: int) -> int:
+    """Return what words of Latin letters cost, of so many letters for each token."""
+    total = 0
+    for word in words:
+        length = len(word)
+        if per == _FEWEST_LETTERS or (length > 1 and word.isupper()):
+            total += (length + 1) // _FEWEST_LETTERS
+        elif length > _COMMON_LETTERS:
+            total += (length + 2) // 3
+        else:
+            total += (length + per - 1) // per
     return total
+
+
+def _letters_per_token(line: str) -> int:
+    """Return how many letters of a line's words make a token, by its language."""
+    judged = [word for part in line.lower().split() if (word := part.strip(_MARKS_BESIDE)).isalpha()]
+    english, common, western = (sum(map(known.__contains__, judged)) for known in (_ENGLISH, STOP_WORDS, _WESTERN))
+    if english and english >= western and common >= _ENGLISH_SHARE * len(judged):
+        return 6
+    return 3 if western and western >= _WESTERN_SHARE * len(judged) else _FEWEST_LETTERS
 
 
 @dataclass(frozen=True, slots=True)
