@@ -124,6 +124,12 @@ class Work:
         self._before[told["id"]] = runs, steps
         self._steps += steps - before if runs > runs_before else steps
 
+    def steps_of(self, call: Callable[[], Any]) -> int:
+        """Return how many steps SQLite takes for a call."""
+        self._steps = 0
+        call()
+        return self._steps
+
     def growth(self, length: int) -> Iterator[tuple[str, float, float]]:
         """Yield (what, at the beginning, at the end): medians of 10 to 25 % of a life, and of the last 15 %.
 
