@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import perdure
 import pytest
 
+import perdure
 from life.work import MOST, Work
 
 
