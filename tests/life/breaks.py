@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from itertools import count
 from random import Random
@@ -119,6 +120,7 @@ LIVES: Final[Mapping[str, Callable[[], Life]]] = {
     "returner": lambda: life_of("returner", 1, 16, upkeep={**ERASING["upkeep"], "erase_archived_days": 3}),
     "family": lambda: life_of("family", 1, 60),
     "busy": lambda: _life_of("busy", _busy, 10),
+    "busy, six weeks": lambda: _life_of("busy", _busy, 40),
     "hoarder": lambda: _life_of("hoarder", _hoarder, HEARD + 2),
     "mover": lambda: _life_of(
         *("mover", _mover, 10, "facts"), [f"In which town is the home of {who}?" for who in ("Kim", "Nora")]
@@ -248,11 +250,11 @@ def _all_of_them(promotable: Any) -> Any:
     return run
 
 
-def _more_work_each_time(call: Any) -> Any:
+def _more_work_each_time(call: Any, functions: int = 100) -> Any:
     called = count(1)
 
     def run(*given: Any, **more: Any) -> Any:
-        for _ in range(100 * next(called)):
+        for _ in range(functions * next(called)):
             _nothing()
         return call(*given, **more)
 
@@ -468,8 +470,8 @@ BREAKS: Final[Mapping[str, Break]] = {
         weekly=True,
     ),
     "a sweep costs more each time": Break(
-        [("perdure.operations.lifecycle.sweep.replay", _more_work_each_time)],
-        *("coder, seven weeks", "it grows with the store alone", "sweep, functions"),
+        [("perdure.operations.lifecycle.sweep.replay", partial(_more_work_each_time, functions=1000))],
+        *("busy, six weeks", "it grows with the store alone", "sweep, functions"),
         weekly=True,
     ),
     "a question takes more steps of SQLite each time": Break(
