@@ -500,11 +500,6 @@ BREAKS: Final[Mapping[str, Break]] = {
         *("returner", "what once went wrong does not", "reviews are suggested: .* in no order"),
         weekly=True,
     ),
-    "nobody is told what is about to be archived": Break(
-        [("perdure.operations.monitoring.RISK_DAYS", lambda _: 0)],
-        *("returner", "what once went wrong does not", "nobody was told that"),
-        weekly=True,
-    ),
     "what was archived is erased a day early": Break(
         [("perdure.operations.lifecycle.maintenance_tasks.archived_since", with_argument(2, lambda at: at + DAY_MS))],
         *("returner", "what once went wrong does not", "what was archived long ago is erased"),
