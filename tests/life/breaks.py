@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from itertools import count
 from random import Random
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, cast
 from unittest import mock
 
 from life.lives import ERASING, UNHURRIED, Habit, Life, Teller, days_of, life_of
@@ -18,13 +19,19 @@ from life.played import HEARD
 from life.words import CODER, TALK
 from perdure.interfaces.cli.call import Exit
 from perdure.knowledge.extension import Knowledge
+from perdure.knowledge.records.results import Timeline
+from perdure.operations.documents import all_ids
+from perdure.operations.ports import Context
+from perdure.records.consolidation_results import Edge
 from perdure.records.errors import ConflictError
-from perdure.records.memory import Kind, Record
+from perdure.records.instant import DAY_MS
+from perdure.records.memory import Document, Kind, Record
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.recall import Outdated
+from perdure.records.recall import Filters, Outdated
 from perdure.rules.consolidation.merging import SEPARATOR
 from perdure.rules.lifecycle.digest import DigestBudget
 from perdure.rules.lifecycle.ration import Budget
+from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.store import SqliteStore
 
 Make = Callable[[Any], Any]
@@ -84,9 +91,25 @@ def _hoarder(me: Teller, number: int) -> None:
         me.note()
 
 
-def _life_of(name: str, habit: Habit, length: int) -> Life:
+LIVES_IN: Final = (("Kim", "Bern", {}), ("Nora", "Oslo", {}), ("Nora", "Riga", {"replaces": "Oslo"}))
+"""Who lives where, and instead of which town."""
+
+
+def _mover(me: Teller, number: int) -> None:
+    """Say where people live, one a day, relate what was said, and put the first of it away."""
+    if number < len(LIVES_IN):
+        who, town, more = LIVES_IN[number]
+        fact = {"subject": who, "predicate": "home", "value": town, **more}
+        me.step("remember", f"home {number}", content=f"{who} has a home in {town} now.", facts=(fact,))
+    elif number == len(LIVES_IN):
+        me.step("relate", number=len(LIVES_IN))
+        me.step("archive", id="home 0", reason=me.draw("why"))
+
+
+def _life_of(name: str, habit: Habit, length: int, preset: str = "balanced", questions: Sequence[str] = ()) -> Life:
     me = Teller(Random(name), {**TALK, **CODER})  # noqa: S311  # repeatable on purpose
-    return Life(name, 1, {**UNHURRIED, "preset": "balanced"}, length, tuple(days_of(me, habit, length)), ())
+    days = tuple(days_of(me, habit, length))
+    return Life(name, 1, {**UNHURRIED, "preset": preset}, length, days, tuple(questions))
 
 
 LIVES: Final[Mapping[str, Callable[[], Life]]] = {
@@ -97,7 +120,11 @@ LIVES: Final[Mapping[str, Callable[[], Life]]] = {
     "returner": lambda: life_of("returner", 1, 16, upkeep={**ERASING["upkeep"], "erase_archived_days": 3}),
     "family": lambda: life_of("family", 1, 60),
     "busy": lambda: _life_of("busy", _busy, 10),
+    "busy, six weeks": lambda: _life_of("busy", _busy, 40),
     "hoarder": lambda: _life_of("hoarder", _hoarder, HEARD + 2),
+    "mover": lambda: _life_of(
+        *("mover", _mover, 10, "facts"), [f"In which town is the home of {who}?" for who in ("Kim", "Nora")]
+    ),
 }
 """Short lives; each of them says of the engine as it is that nothing is wrong."""
 
@@ -223,11 +250,11 @@ def _all_of_them(promotable: Any) -> Any:
     return run
 
 
-def _more_work_each_time(call: Any) -> Any:
+def _more_work_each_time(call: Any, functions: int = 100) -> Any:
     called = count(1)
 
     def run(*given: Any, **more: Any) -> Any:
-        for _ in range(100 * next(called)):
+        for _ in range(functions * next(called)):
             _nothing()
         return call(*given, **more)
 
@@ -246,6 +273,36 @@ def _longer_each_time() -> Callable[[Plan], Plan]:
         return replace(plan, note=" ".join(parts))
 
     return of
+
+
+def _every_member(read_edges: Any) -> Any:
+    def run(documents: Iterable[Document], _: Iterable[str]) -> list[Edge]:
+        some = list(documents)
+        return cast("list[Edge]", read_edges(some, [document.id for document in some]))
+
+    return run
+
+
+def _whatever_is_stored(_: Any) -> Any:
+    def run(ctx: Context, place: str, name: str, words: re.Pattern[str], then: Filters) -> list[Record]:
+        return [r for r in ctx.store.get(place, [*all_ids(ctx, place)]) if words.search(r.content.text)]
+
+    return run
+
+
+def _as_if_active(timeline: Timeline) -> Timeline:
+    return replace(timeline, facts=tuple(replace(fact, state="active") for fact in timeline.facts))
+
+
+def _more_steps_each_time(pool: Any) -> Any:
+    asked = count(1)
+    counting = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT max(i) FROM n"
+
+    def run(self: Searches, *given: Any) -> Any:
+        self.connection.execute(counting, (1000 * next(asked),)).fetchall()
+        return pool(self, *given)
+
+    return run
 
 
 def _dated_when_counted(replay: Any) -> Any:
@@ -315,6 +372,33 @@ BREAKS: Final[Mapping[str, Break]] = {
         *("coder", "what is hidden stays hidden", "MEMORY.md shows what is archived"),
         weekly=True,
     ),
+    "an edge shows what is archived": Break(
+        [("perdure.operations.consolidation.relate.read_edges", _every_member)],
+        *("mover", "what is hidden stays hidden", "archived .* is a neighbour of"),
+    ),
+    "an answer sheet looks into the archive": Break(
+        [("perdure.knowledge.operations.answer_sheet.recall", with_argument(4, including_hidden))],
+        *("mover", "what is hidden stays hidden", "archived .* is on the sheet of"),
+    ),
+    "an answer sheet quotes what is archived": Break(
+        [("perdure.knowledge.operations.answer_sheet._Found.quotable", lambda _: lambda _, fact: [*fact.sources])],
+        *("mover", "what is hidden stays hidden", "archived .* is quoted for"),
+        weekly=True,
+    ),
+    "an answer sheet holds for true what was replaced": Break(
+        [("perdure.knowledge.operations.answer_sheet.fact_at", with_result(lambda found: found and (found[0], True)))],
+        *("mover", "what is hidden stays hidden", "superseded .* is on the sheet of"),
+        weekly=True,
+    ),
+    "a timeline names what is archived": Break(
+        [("perdure.knowledge.operations.named_values._memories_naming", _whatever_is_stored)],
+        *("mover", "what is hidden stays hidden", "archived .* names Bern"),
+    ),
+    "a timeline tells as true what was replaced": Break(
+        [("perdure.knowledge.operations.facts.timeline", with_result(_as_if_active))],
+        *("mover", "what is hidden stays hidden", "superseded .* is active in the timeline of"),
+        weekly=True,
+    ),
     "MEMORY.md shows a value that was replaced": Break(
         [((Knowledge, "outdated"), returning(Outdated()))],
         *("clerk", "the digest is true", "says what does not hold"),
@@ -363,15 +447,14 @@ BREAKS: Final[Mapping[str, Break]] = {
         ],
         *("coder", "as at the beginning", "entities: "),
     ),
-    "an undo is refused": Break(
-        [("perdure.operations.journal._whole_changes", _refused)],
-        *("coder", "undone to the middle", "cannot be undone: nobody may"),
-    ),
-    "an undo of what came before the middle is refused": Break(
-        [("perdure.operations.journal._whole_changes", _refused)],
-        *("coder", "undone", "cannot be undone: nobody may"),
-        weekly=True,
-    ),
+    **{
+        f"an undo is refused ({check})": Break(
+            [("perdure.operations.journal._whole_changes", _refused)],
+            *("coder", check, "cannot be undone: nobody may"),
+            weekly=check == "undone",
+        )
+        for check in ("undone to the middle", "undone")
+    },
     "nothing tells of what was erased": Break(
         [("perdure.operations.writing.erased_remark", returning(""))],
         *("returner", "what is erased is gone", "nothing says why"),
@@ -386,12 +469,47 @@ BREAKS: Final[Mapping[str, Break]] = {
         *("busy", "it grows with the store alone", "remember, functions"),
         weekly=True,
     ),
+    "a sweep costs more each time": Break(
+        [("perdure.operations.lifecycle.sweep.replay", partial(_more_work_each_time, functions=1000))],
+        *("busy, six weeks", "it grows with the store alone", "sweep, functions"),
+        weekly=True,
+    ),
+    "a question takes more steps of SQLite each time": Break(
+        [((Searches, "pool"), _more_steps_each_time)],
+        *("busy", "it grows with the store alone", "recall, steps"),
+        weekly=True,
+    ),
     "an operation takes more room each time": Break(
         [(APPLY, applying(_longer_each_time()))],
         *("busy", "it grows with the store alone", "bytes for each memory"),
         weekly=True,
     ),
     # --- what once went wrong
+    "a boost is added to an importance of long ago": Break(
+        [
+            (
+                "perdure.rules.lifecycle.reinforcement.importance_curve",
+                with_result(lambda curve: replace(curve, half_life=1e9)),
+            )
+        ],
+        *("coder, seven weeks", "what once went wrong does not", "an importance that has decayed is reinforced"),
+        weekly=True,
+    ),
+    "every memory is suggested for review": Break(
+        [("perdure.operations.monitoring.SHOWN", lambda _: 1000)],
+        *("returner", "what once went wrong does not", "reviews are suggested: .* in no order"),
+        weekly=True,
+    ),
+    "what was archived is erased a day early": Break(
+        [("perdure.operations.lifecycle.maintenance_tasks.archived_since", with_argument(2, lambda at: at + DAY_MS))],
+        *("returner", "what once went wrong does not", "what was archived long ago is erased"),
+        weekly=True,
+    ),
+    "rlm-config.json is not read": Break(
+        [("perdure.compose_policy.RLM_VARIABLE", lambda _: "NO_VARIABLE")],
+        *("returner", "what once went wrong does not", "of rlm-config.json"),
+        weekly=True,
+    ),
     "small talk is extracted": Break(
         [("perdure.rules.pattern_extraction._defines", with_result(lambda _: True))],
         *("coder, seven weeks", "what once went wrong does not", "is extracted"),

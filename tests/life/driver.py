@@ -50,7 +50,7 @@ def everything(memory: perdure.memory.Memory, sessions: Iterable[str] = ()) -> l
     found: dict[str, MemoryItem] = {}
     for inside in (None, *sessions):
         last = None
-        while page := memory.list(limit=1000, include_archived=True, before=last, inside=inside):
+        while page := memory.list(limit=1000, include_archived=True, before=last, session=inside, inside=inside):
             found |= {m.id: m for m in page}
             last = page[-1].id
     return [found[i] for i in sorted(found, reverse=True)]

@@ -122,8 +122,10 @@ def hidden_answers_nothing(
         shown[f"answers {query!r}"] = [h.memory.id for h in memory.recall(query, limit=20, touch=False).hits]
         sheet = memory.answer_sheet(query)
         sides = (side for group in sheet.contested for side in group)
-        shown[f"is on the sheet of {query!r}"] = [s.id for s in (*sheet.known, *sides, *sheet.memories)]
-        shown[f"is on the sheet of {query!r}"] += [s.id for s in sheet.aging if not s.unconfirmed_since]
+        holding = [*sheet.known, *sheet.doubted, *sides, *sheet.memories]
+        holding += [s for s in sheet.aging if not s.unconfirmed_since]
+        shown[f"is on the sheet of {query!r}"] = [s.id for s in holding]
+        shown[f"is quoted for {query!r}"] = [q.memory for s in holding for q in (*s.sources, *s.later)]
         past[f"the sheet of {query!r}"] = [(s.id, s.state) for s in (*sheet.aging, *sheet.outdated)]
     for name in names:
         with suppress(NotFound, InvalidInput):  # nothing in view names it, or it is the name of several

@@ -54,8 +54,9 @@ class Work:
     bytes_each: dict[int, float] = field(default_factory=dict)
     _paused: bool = False
     _steps: int = 0
-    _before: dict[int, int] = field(default_factory=dict)
-    """Prepared statement -> its steps so far: SQLite adds up those of all its runs."""
+    _before: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Prepared statement -> its runs and steps so far: APSW counts each run of its own from zero, SQLite's index of
+    words adds them up."""
 
     @contextmanager
     def of_sqlite(self) -> Iterator[None]:
@@ -118,9 +119,16 @@ class Work:
         self.bytes_each[day] = player.memory.compact(dry_run=True).bytes_after / stored
 
     def _count_steps(self, told: Mapping[str, Any]) -> None:
-        steps, before = told["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"], self._before.get(told["id"], 0)
-        self._before[told["id"]] = steps
-        self._steps += steps - before if steps >= before else steps
+        runs, steps = (told["stmt_status"][f"SQLITE_STMTSTATUS_{name}"] for name in ("RUN", "VM_STEP"))
+        runs_before, before = self._before.get(told["id"], (0, 0))
+        self._before[told["id"]] = runs, steps
+        self._steps += steps - before if runs > runs_before else steps
+
+    def steps_of(self, call: Callable[[], Any]) -> int:
+        """Return how many steps SQLite takes for a call."""
+        self._steps = 0
+        call()
+        return self._steps
 
     def growth(self, length: int) -> Iterator[tuple[str, float, float]]:
         """Yield (what, at the beginning, at the end): medians of 10 to 25 % of a life, and of the last 15 %.

@@ -145,6 +145,17 @@ def test_there_must_be_a_question(memory, doubtful):
 
 
 @pytest.mark.behaviour("MO09")
+def test_an_answer_counts_however_much_is_written_after_it_on_the_same_day(opening):
+    memory = opening({**WORDS_ONLY, "knowledge": {"questions_per_day": 1}})
+    made = [memory.remember(f"note {i}", confidence=0.9) for i in range(2)]
+    memory.used([m.id for m in made], "wrong")
+    memory.answer(memory.review()[0].id, "keep")
+    for number in range(60):
+        memory.remember(f"entry {number}")
+    assert memory.review() == []
+
+
+@pytest.mark.behaviour("MO09")
 def test_an_answer_that_was_taken_back_is_none_of_the_days_questions(opening):
     memory = opening({**WORDS_ONLY, "knowledge": {"questions_per_day": 1}})
     for words in ("The left gate is green.", "The right gate is blue."):

@@ -89,14 +89,15 @@ def _link(pair: ComparedPair, chance: float, least: float) -> Change:
 
 
 class ReadOnce:
-    """Links and memories of a namespace, each read once however often it is asked for."""
+    """Links, memories and keys of facts of a namespace, each read once however often it is asked for."""
 
-    __slots__ = ("_ctx", "_links", "_namespace", "_records")
+    __slots__ = ("_ctx", "_keys", "_links", "_namespace", "_records")
 
     def __init__(self, ctx: Context, namespace: str, links: Mapping[str, Links] = MappingProxyType({})) -> None:
         self._ctx, self._namespace = ctx, namespace
         self._links: dict[str, set[Link]] = {i: set(some) for i, some in links.items()}
         self._records: dict[str, Record | None] = {}
+        self._keys: dict[str, str | None] = {}
 
     def links(self, ids: Collection[str]) -> set[Link]:
         """Return all links from or to some memories."""
@@ -114,6 +115,13 @@ class ReadOnce:
             self._records |= dict.fromkeys(unread)
             self._records |= {r.id: r for r in find_records(self._ctx, self._namespace, unread)}
         return {i: record for i in ids if (record := self._records[i]) is not None}
+
+    def fact_keys(self, ids: Collection[str]) -> dict[str, str]:
+        """Return the subject and predicate of those of some ids that are facts, as their documents are named."""
+        if unread := sorted(set(ids) - self._keys.keys()):
+            self._keys |= dict.fromkeys(unread)
+            self._keys |= {d.id: d.name for d in self._ctx.store.documents.find(self._namespace, Shelf.FACT, unread)}
+        return {i: key for i in ids if (key := self._keys[i]) is not None}
 
 
 class AffirmedLinks(NamedTuple):
@@ -236,7 +244,7 @@ def _doubted(
     ids = {*facts, *sources, *(fact for fact, _ in beside), *(later for later, earlier in pairs if earlier in sources)}
     records = reading.records(ids)
     over = {s: [records[i] for i, earlier in pairs if earlier == s and i in records] for s in sources & untrue}
-    spoken_of = _spoken_of(ctx, namespace, beside, {r.id for some in over.values() for r in some})
+    spoken_of = _spoken_of(reading, beside, {r.id for some in over.values() for r in some})
     found: set[tuple[str, str]] = set()
     for fact, some in facts.items():
         if fact in records and records[fact].state.kind is Kind.FACT:
@@ -249,21 +257,18 @@ def _doubted(
 
 
 def _spoken_of(
-    ctx: Context, namespace: str, said: Collection[tuple[str, str]], later: Collection[str]
+    reading: ReadOnce, said: Collection[tuple[str, str]], later: Collection[str]
 ) -> dict[tuple[str, str], set[str]]:
     """Return (later, source) -> the facts of a source about which a later statement has a fact of its own, if any.
 
     Of which of them that statement speaks was handed over with it: it leaves the others as they are. ``said`` has
     (fact, source).
     """
-    of_later = [
-        (i, to) for i, kind, to in ctx.store.links_at(namespace, sorted(later)) if kind == DERIVED and to in later
-    ]
-    facts = sorted({fact for fact, _ in (*said, *of_later)}) if of_later else []
-    named = {document.id: document.name for document in ctx.store.documents.find(namespace, Shelf.FACT, facts)}
+    of_later = [(i, to) for i, kind, to in reading.links(later) if kind == DERIVED and to in later]
+    keys = reading.fact_keys({fact for fact, _ in (*said, *of_later)}) if of_later else {}
     found: dict[tuple[str, str], set[str]] = {}
     for (own, statement), (fact, source) in product(of_later, said):
-        if own in named and named[own] == named.get(fact):
+        if own in keys and keys[own] == keys.get(fact):
             found.setdefault((statement, source), set()).add(fact)
     return found
 

@@ -24,6 +24,7 @@ from perdure.records.memory import Document, Kind, MemoryItem, Record, Shelf, St
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.report import Operation
 from perdure.records.signal_results import Question
 from perdure.rules.consolidation.report import DUPLICATE_OF, SIMILAR, link_of_similar
 from perdure.rules.decisions import Decisions
@@ -48,7 +49,7 @@ FEW: Final = 50  # so many of them are read at a time
 
 ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute", "both", "same"})
 """Operations by which a person answers."""
-_ANSWERS: Final = 2000  # so many of the last operations are looked at for the answers of a day
+_LOOKS: Final = (50, 2000)  # so many of the last operations are looked at for the answers of a day, the rest if need be
 
 Answer = Literal["keep", "drop"]
 Fact = Mapping[str, Any]  # what the document of a fact says
@@ -146,7 +147,11 @@ def _is_never_asked(fact: Fact | None, *, by_age: bool = False) -> bool:
 def left_today(ctx: Context, namespace: str) -> int:
     """Return how many questions may still be put to a person today: answers count, unless they were taken back."""
     today = text_of(ctx.clock()).partition(" ")[0]
-    operations = ctx.store.operations(namespace, _ANSWERS)
+    operations: list[Operation] = []
+    for most in _LOOKS:
+        operations = ctx.store.operations(namespace, most)
+        if len(operations) < most or not operations[-1].at.startswith(today):
+            break
     answered = sum(
         1
         for o in operations

@@ -243,17 +243,18 @@ WHERE k.namespace = :namespace AND k.packed IN (SELECT packed_key(value) FROM js
 UNION ALL
 SELECT d.name, d.id FROM document AS d WHERE d.namespace = :namespace AND d.shelf = 'key' AND d.name IN (SELECT value FROM json_each(:keys));
 
+-- The plus keeps SQLite from looking for the highest id among all operations instead of in the index of what they undo.
 -- name: operations_of
 -- kind: routed
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id), o.actor
+  (SELECT max(+u.id) FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id), o.actor
 FROM operation AS o WHERE o.namespace = :namespace AND o.operation NOT IN (SELECT value FROM json_each(:without))
 ORDER BY o.number DESC LIMIT :limit;
 
 -- name: operations
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.actor
+  (SELECT max(+u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.actor
 FROM operation AS o WHERE o.operation NOT IN (SELECT value FROM json_each(:without))
 ORDER BY o.number DESC LIMIT :limit;
 
