@@ -37,7 +37,7 @@ def chat():
     rng = np.random.default_rng(0)
     words = ["".join(rng.choice(list("abcdefghiklmnoprstu"), 6)) for _ in range(2000)]
     texts = [f"Harbour we decided that {' '.join(rng.choice(words, 2))} will be bought." for _ in range(400)]
-    texts += [f"Topic{i} we decided that {' '.join(rng.choice(words, 36))} will be bought." for i in range(10)]
+    texts += [f"Topic{i} we decided that {' '.join(rng.choice(words, 24))} will be bought." for i in range(10)]
     messages = [
         Message(content=text, role="user", at=datetime(2024, 1, 1, i // 60, i % 60, tzinfo=UTC), source=str(i))
         for i, text in enumerate(texts)
