@@ -346,24 +346,3 @@ def test_a_digest_takes_as_much_for_each_of_many_messages_that_give_another_numb
         each.append(calls_of(memory.digest) / many)
     few, more = each
     assert more <= 1.2 * few
-
-
-PLAIN = ("I live in Bremen", "My sister works at a bakery", "The rent is 740 euros")
-
-
-def test_of_the_first_few_statements_each_has_a_line(opening):
-    memory = opening()
-    memory.ingest(
-        [{"content": text, "role": "user", "session": "a"} for text in (*PLAIN, "how is the weather?", "hi!")]
-    )
-    shown = [line for line in memory.digest().splitlines() if line.startswith("- ")]
-    assert sorted(line[2:].partition(".")[0] for line in shown) == sorted(PLAIN)
-
-
-def test_among_more_messages_what_neither_names_nor_numbers_anything_has_none(opening):
-    memory = opening()
-    more = [f"The {room} has {n} windows" for n, room in enumerate(("kitchen", "hall", "attic"), 2)]
-    memory.ingest([{"content": text, "role": "user", "session": "a"} for text in (*PLAIN, *more)])
-    shown = memory.digest()
-    assert "My sister" not in shown
-    assert "The rent is 740 euros" in shown

@@ -27,11 +27,11 @@ from perdure.rules.lifecycle.digest_entries import (
     OPEN,
     SECTIONS,
     DigestEntry,
+    by_topic,
     entries_of,
     is_meant_to_be_kept,
     repeats,
 )
-from perdure.rules.lifecycle.digest_topics import by_topic
 from perdure.rules.lifecycle.older_statements import find_older, vector_rows
 
 BEGIN: Final = "<!-- perdure:begin -->"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,10 +20,9 @@ from perdure.records.vector import Vector
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.word_holders import WordHolders
-from perdure.rules.language.words import may_answer
+from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
 from perdure.rules.last_said import said_at
 from perdure.rules.lasting import (
-    is_instruction,
     is_passing,
     is_rule,
     is_supposed,
@@ -30,7 +30,6 @@ from perdure.rules.lasting import (
     lasting_sentences,
     leaves_open,
     names_within,
-    stands_alone,
     without_redacted,
 )
 from perdure.rules.lifecycle.digest_lines import day_of, render_line, sort_of_memory, telling_sentences
@@ -56,8 +55,6 @@ SAID_FROM: Final = 60
 SLIGHT: Final = 0.5  # what a message that asserts next to nothing counts for
 ANCHORS: Final = 3  # so many names, numbers and identifiers tell as much as a message may; a date counts twice
 TELLING: Final = 2.0  # what they add to what a message counts for, which is at most 1 without them
-FEW_SAID: Final = 5
-"""Among so few messages of people nothing need be chosen: each that states something has a line."""
 LEAST: Final = 1.0
 """What was merely said and tells nothing that lasts has a line from here on: it is long, or names something."""
 DELIBERATE: Final = 3.0
@@ -74,12 +71,12 @@ BRIEF_SUBSTANCE: Final = 0.5
 SAID_BRIEF: Final = 0.5  # what was merely said counts for this share at a session's start
 PINNED: Final = 10.0
 ECHO: Final = 0.8  # from this share of a text's words on, another that has them may say all that it says
-_LEAST_STATED: Final = 2  # content words of a sentence that states something
 _LEAST_WORDS: Final = 4  # words that a note has at least, for a message to say what it says
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
-HEAD: Final = 4000
+_HEAD: Final = 4000
 _WORDS: Final = lazy_pattern(r"[^\W\d_]{2}|[\u2e80-\U0003ffff]")
 """Two letters in a row, or one of a script that is written without spaces."""
+_NAME: Final = lazy_pattern(r"(?<![.!?:\"\s])\s+([A-Z][^\W_]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +181,7 @@ def noted_ids(memories: Sequence[MemoryItem], notes: Sequence[tuple[str, float]]
     def is_noted(memory: MemoryItem) -> bool:
         common = holders.counts(content_words(memory.content))
         alike = np.flatnonzero((common >= least) & (before > said_at(memory.state)))
-        return any(not denies(memory.content[:HEAD], notes[at][0][:HEAD]) for at in alike.tolist())
+        return any(not denies(memory.content[:_HEAD], notes[at][0][:_HEAD]) for at in alike.tolist())
 
     return {m.id for m in memories if m.kind is Kind.EPISODE and not m.pinned and is_noted(m)}
 
@@ -194,7 +191,7 @@ def repeated_requests(memories: Iterable[MemoryItem]) -> set[str]:
     memories = list(memories)
     notes = {_plain(m.content) for m in memories if m.kind is Kind.NOTE}
     asking = [m for m in memories if m.kind is Kind.EPISODE and not m.pinned and sort_of_memory(m) is Sort.REQUEST]
-    asked = {m.id: {_plain(request.content) for request in find_requests(m.content[:HEAD])} for m in asking}
+    asked = {m.id: {_plain(request.content) for request in find_requests(m.content[:_HEAD])} for m in asking}
     return {identity for identity, words in asked.items() if words and words <= notes}
 
 
@@ -218,7 +215,7 @@ def is_informative(memory: MemoryItem) -> bool:
         may_answer(memory.speaker)
         and sort not in (Sort.SMALL_TALK, Sort.REPLY)
         and not _only_asks(memory, sort)
-        and _has_words(memory.content[:HEAD])
+        and _has_words(memory.content[:_HEAD])
     )
 
 
@@ -231,14 +228,13 @@ def _only_asks(memory: MemoryItem, sort: Sort) -> bool:
     """Return whether a message is a question, or only says what is to be done once."""
     if sort is not Sort.STATEMENT:
         return sort is Sort.QUESTION
-    text = memory.content[:HEAD]
+    text = memory.content[:_HEAD]
     return not telling_sentences(text[start:end] for start, end in sentences(text))
 
 
 def _places(memories: Sequence[MemoryItem], older: OlderStatements) -> dict[str, tuple[str, Sequence[str]]]:
-    names = names_within(m.content[:HEAD] for m in memories)
-    few = sum(m.kind is Kind.EPISODE and may_answer(m.speaker) for m in memories) <= FEW_SAID
-    places = {memory.id: _place(memory, names, few=few) for memory in memories}
+    names = names_within(m.content[:_HEAD] for m in memories)
+    places = {memory.id: _place(memory, names) for memory in memories}
     standing = np.array([places[i][0] in (STATED, RULES, NOTES) for i in older.ids], np.bool_)
     for at, newer in enumerate(older.ids):
         before = np.flatnonzero(older.successions[at] & standing)
@@ -248,7 +244,7 @@ def _places(memories: Sequence[MemoryItem], older: OlderStatements) -> dict[str,
     return places
 
 
-def _place(memory: MemoryItem, names: Collection[str], *, few: bool) -> tuple[str, Sequence[str]]:
+def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[str]]:
     """Return the section of a memory, "" for none, and the sentences that stand there; none for all of them."""
     if memory.kind is not Kind.EPISODE:
         return {Kind.PROCEDURE: RULES, Kind.NOTE: NOTES}.get(memory.kind, FACTS), ()
@@ -257,32 +253,29 @@ def _place(memory: MemoryItem, names: Collection[str], *, few: bool) -> tuple[st
     sort = sort_of_memory(memory)
     if not may_answer(memory.speaker) or not is_trusted(stored_trust(memory.metadata)):
         return "", ()  # others' words have no place among what holds, unless somebody pins them
-    if sort is Sort.SMALL_TALK or not _has_words(memory.content[:HEAD]):
+    if sort is Sort.SMALL_TALK or not _has_words(memory.content[:_HEAD]):
         return "", ()
     if _only_asks(memory, sort) and not _gives_order(memory):
         return (SAID if memory.access_count and sort is Sort.QUESTION else ""), ()
-    return _place_of_statement(memory, sort, names, few=few)
+    return _place_of_statement(memory, sort, names)
 
 
 def _gives_order(memory: MemoryItem) -> bool:
     """Return whether a message tells its reader what is to be done at all times."""
-    return is_rule(memory.content[:HEAD]) or gives_standing_order(memory.content[:HEAD])
+    return is_rule(memory.content[:_HEAD]) or gives_standing_order(memory.content[:_HEAD])
 
 
-def _place_of_statement(
-    memory: MemoryItem, sort: Sort, names: Collection[str], *, few: bool
-) -> tuple[str, Sequence[str]]:
+def _place_of_statement(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tuple[str, Sequence[str]]:
     """Return the same of a message in which a person tells something."""
     shown: Sequence[str] = ()
-    if sort is not Sort.REQUEST and is_unsure(memory.content[:HEAD]):
-        section = OPEN if leaves_open(memory.content[:HEAD], names) else ""
+    if sort is not Sort.REQUEST and is_unsure(memory.content[:_HEAD]):
+        section = OPEN if leaves_open(memory.content[:_HEAD], names) else ""
     elif sort in (Sort.REQUEST, Sort.DECISION) or _gives_order(memory):
         section = RULES
-    elif shown := [s for s in lasting_sentences(memory.content[:HEAD], names) if not _is_polite(s)]:
+    elif shown := [s for s in lasting_sentences(memory.content[:_HEAD], names) if not _is_polite(s)]:
         section = STATED
     else:
-        tells = (_asserts(memory) and _has_substance(memory.content)) or (few and _states(memory))
-        section = SAID if memory.access_count or tells else ""
+        section = SAID if memory.access_count or (_asserts(memory) and _has_substance(memory.content)) else ""
     return section, shown
 
 
@@ -294,22 +287,9 @@ def _is_polite(part: str) -> bool:
 
 def _asserts(memory: MemoryItem) -> bool:
     """Return whether what was merely said says enough, and more than of a passing moment."""
-    parts = (memory.content[start:end] for start, end in sentences(memory.content[:HEAD]))
+    parts = (memory.content[start:end] for start, end in sentences(memory.content[:_HEAD]))
     statement = " ".join(p for p in parts if not (_is_polite(p) or is_supposed(p)))
     return asserted_bytes(statement) >= SAID_FROM and not is_passing(statement)
-
-
-def _states(memory: MemoryItem) -> bool:
-    """Return whether a sentence of what was merely said can be understood alone, and is of no passing moment.
-
-    Where a secret was replaced, what is left of the sentence tells nothing.
-    """
-    parts = (memory.content[start:end] for start, end in sentences(memory.content[:HEAD]))
-    return any(
-        len(content_words(p)) >= _LEAST_STATED and stands_alone(p) and not (_is_polite(p) or is_supposed(p))
-        for p in parts
-        if not (is_passing(p) or is_instruction(p) or p.endswith(_ASKS) or without_redacted(p) != p)
-    )
 
 
 def _has_substance(text: str) -> bool:
@@ -361,7 +341,7 @@ def information_score(text: str) -> float:
 
     docs/decisions/0030-memory-summary.md has the measurement.
     """
-    found = _anchors(text[:HEAD])
+    found = _anchors(text[:_HEAD])
     details = 2 * len(set(found.dates)) + sum(len(set(some)) for some in (found.names, found.numbers, found.code))
     asserted = SLIGHT + (1.0 - SLIGHT) * min(1.0, asserted_bytes(text) / ASSERTED)
     return asserted * (1.0 + TELLING * min(1.0, details / ANCHORS))
@@ -369,7 +349,7 @@ def information_score(text: str) -> float:
 
 def asserted_bytes(text: str) -> int:
     """Return the length of a message's sentences without its questions, in bytes: some characters are words."""
-    text = text[:HEAD]
+    text = text[:_HEAD]
     parts = (text[start:end] for start, end in sentences(text))
     return sum(len(part.encode("utf-8", "replace")) for part in parts if not part.endswith(_ASKS))
 
@@ -377,7 +357,7 @@ def asserted_bytes(text: str) -> int:
 def repeats(one: MemoryItem, other: MemoryItem) -> bool:
     """Return whether a memory says nothing that another does not: no number, name or identifier; nor denies either."""
     own, other_words = content_words(one.content), content_words(other.content)
-    if not own or len(own & other_words) < ECHO * len(own) or denies(one.content[:HEAD], other.content[:HEAD]):
+    if not own or len(own & other_words) < ECHO * len(own) or denies(one.content[:_HEAD], other.content[:_HEAD]):
         return False
     mine, others = _anchors(one.content), _anchors(other.content)
     kinds = ("numbers", "dates", "names", "code", "negations")
@@ -387,3 +367,32 @@ def repeats(one: MemoryItem, other: MemoryItem) -> bool:
 @lru_cache(maxsize=4096)
 def _anchors(text: str) -> Anchors:
     return anchors(text)
+
+
+def by_topic(entries: Sequence[DigestEntry]) -> list[DigestEntry]:
+    """Return entries so that those about one thing stand together: topics by their worth, the newest entry first."""
+    found = topics(entries)
+    most: dict[str, float] = {}
+    for entry, topic in zip(entries, found, strict=True):
+        most[topic] = max(entry.worth, most.get(topic, 0.0))
+
+    def place(at: int) -> tuple[bool, float, str, int, str]:
+        topic, memory = found[at], entries[at].memory
+        return not topic, -most[topic], topic, -said_at(memory.state), memory.id
+
+    return [entries[at] for at in sorted(range(len(entries)), key=place)]
+
+
+def topics(entries: Sequence[DigestEntry]) -> list[str]:
+    """Return what each entry is about: a fact's subject, else the name in it that most of the others have, or ""."""
+    names = [_names(entry.memory) for entry in entries]
+    common = Counter(name for found in names for name in found)
+    return [min((n for n in found if common[n] > 1), key=lambda n: (-common[n], n), default="") for found in names]
+
+
+def _names(memory: MemoryItem) -> set[str]:
+    if memory.kind is Kind.FACT:
+        return {memory.content.partition(":")[0].casefold()}
+    if memory.kind is Kind.EPISODE and memory.speaker and has_name(memory.speaker):
+        return {memory.speaker.casefold()}
+    return {name.casefold() for name in _NAME.findall(memory.content[:_HEAD])} - STOP_WORDS
