@@ -190,7 +190,7 @@ def test_the_old_one_is_left_out_where_only_the_newer_one_has_room(opening, cloc
     pytest.importorskip("perdure_embedder")
     start_shows_the_newer_alone(opening({}), clock)
     found = set()
-    for room in range(100, 220, 10):
+    for room in range(100, 260, 10):
         agent, session = opening({"digest": {"prompt_tokens": room}}).agent, f"room {room}"
         agent.opening(session, "default")
         shown = agent.beside(ASKED, session, "default")
