@@ -16,8 +16,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LARGEST = 24_000_000
-"""Bytes that the embedder's wheel may have."""
+LARGEST = 48_000_000
+"""Bytes that the wheel with the weights may have: two models of at most 24 MB each."""
 LIFE = """
 import json, pathlib, subprocess, sys
 import perdure
