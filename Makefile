@@ -94,6 +94,7 @@ calibrate: $(TRAINING)/.ready
 	$(TRAINING)/bin/python training/calibrate.py
 	$(TRAINING)/bin/python training/relevance.py
 	$(TRAINING)/bin/python training/thresholds.py
+	$(TRAINING)/bin/python training/changes.py
 
 $(TRAINING)/.ready: training/requirements.txt
 	$(PYTHON) -m venv $(TRAINING)

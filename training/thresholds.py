@@ -4,10 +4,11 @@ Usage: python training/thresholds.py [--weights FILE]
 
 ``CONSTANTS`` lists them all; those that another script fits name it. A threshold is chosen for the highest F 0.5
 (precision counts twice) on all groups but one and judged on that one. Data: the labelled pairs of notes
-(``training/pairs``: both say the same, or not; groups of ten) and our English test conversations (two turns that
-answer one question, or a turn that answers and any other; groups are conversations). For copies
-it is the share of turns whose nearest earlier turn has that cosine. Weights, and what only summaries show, are listed
-without a figure: nothing here calibrates them.
+(``training/pairs``: both say the same, or not; groups of ten), our English test conversations (two turns that
+answer one question, or a turn that answers and any other; groups are conversations), and what the model of what later
+statements make untrue links in the conversations that it was not trained on (``training/supersession``; groups are
+those). For copies it is the share of turns whose nearest earlier turn has that cosine. Weights, and what only summaries
+show, are listed without a figure: nothing here calibrates them. A second table has how many of the links are right.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import importlib
 import json
 import random
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,14 +26,19 @@ import numpy as np
 
 from corpus import conversations
 from perdure.models.local import LocalEmbedder
+from perdure.models.supersession import SupersessionModel
 from perdure.records.policy import Policy
+from perdure.rules.supersession import LEAST_COSINE, NEAREST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PAIRS = Path(__file__).resolve().parent / "pairs"
-GRID = np.round(np.arange(0.3, 0.991, 0.01), 2)
-SAME, ABOUT, NEAREST = "says the same", "about one thing", "nearest turns"
+TALKS = Path(__file__).resolve().parent / "supersession/conversations.jsonl"
+HELD_OUT = 10
+"""Every so many of them is held out, as in ``supersession.py``."""
+GRID = np.round(np.arange(0.1, 0.991, 0.01), 2)
+SAME, ABOUT, TURNS, LINKS = "says the same", "about one thing", "nearest turns", "linked statements"
 UNMEASURED = "not calibrated"
 
 
@@ -81,9 +87,9 @@ CONSTANTS = (
     Constant("rules.lifecycle.older_statements:ALIKE", "statements a later one replaces", ABOUT),
     Constant("rules.lifecycle.older_statements:_ABOUT_ONE_THING", "values a later text names", ABOUT),
     Constant("rules.supersession:LEAST_COSINE", "statements compared with a later one", SUPERSESSION),
-    Constant("rules.supersession:LIKELY_COSINE", "statements a later one likely makes untrue", SUPERSESSION),
+    Constant("rules.supersession:LIKELY_COSINE", "statements a later one likely makes untrue", LINKS),
     Constant("compression.preservation", "summaries that lose the meaning", UNMEASURED),
-    Constant("formulas.value:DUPLICATE_COSINE", "copies, whose uniqueness is 0", NEAREST),
+    Constant("formulas.value:DUPLICATE_COSINE", "copies, whose uniqueness is 0", TURNS),
     Constant("consolidate.content_weight", "words against meaning in likeness", UNMEASURED),
     Constant("formulas.likeness:CONTENT_WEIGHT", "words against meaning in likeness", UNMEASURED),
     Constant("digest.diversity", "lines of the digest like one before", FUSION),
@@ -162,11 +168,30 @@ def turn_pairs(model: LocalEmbedder) -> tuple[Labelled, np.ndarray]:
     return Labelled(np.array(cosines), np.array(labels), np.array(groups)), np.array(nearest)
 
 
+def linked_pairs(model: LocalEmbedder, judge: SupersessionModel) -> Labelled:
+    """Return the pairs that the model links in the engine, and whether one does make the other untrue."""
+    found: list[tuple[float, bool, int]] = []
+    for number, line in enumerate(TALKS.read_text("utf-8").splitlines()[::HELD_OUT]):
+        talk = json.loads(line)
+        texts, right = talk["messages"], {tuple(pair) for pair in (*talk["outdates"], *talk.get("conflicts", ()))}
+        vectors = matrix(model, texts)
+        cosines = vectors @ vectors.T
+        nearest = [(later, np.argsort(-cosines[later, :later], kind="stable")[:NEAREST]) for later in range(len(texts))]
+        pairs = [(int(e), later) for later, some in nearest for e in some if cosines[later, e] >= LEAST_COSINE]
+        chances = judge.chances([(texts[earlier], texts[later]) for earlier, later in pairs])
+        linked = [
+            pair for pair, chance in zip(pairs, chances, strict=True) if chance >= Policy().knowledge.superseded_from
+        ]
+        found += [(float(cosines[j, i]), not right.isdisjoint({(i, j), (j, i)}), number) for i, j in linked]
+    columns = zip(*found, strict=True) if found else ((), (), ())
+    return Labelled(*(np.array(column) for column in columns))
+
+
 def row_of(constant: Constant, data: dict[str, Labelled], nearest: np.ndarray) -> str:
     """Return a constant's line of the table."""
     today = constant.value()
     head = f"| {constant.name} | {constant.separates} | {constant.by} | {today:g}"
-    if constant.by == NEAREST:
+    if constant.by == TURNS:
         return f"{head} | {(nearest >= today).mean():.1%} of {len(nearest)} turns | | |"
     if constant.by not in data:
         return f"{head} | | | |"
@@ -180,11 +205,16 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, help="an ONNX file; the installed embedder's if none is named")
     model = LocalEmbedder(weights=parser.parse_args().weights)
     turns, nearest = turn_pairs(model)
-    data = {SAME: same_pairs(model), ABOUT: turns}
+    data = {SAME: same_pairs(model), ABOUT: turns, LINKS: linked_pairs(model, SupersessionModel())}
     print("| constant | separates | on | today | left out | F 0.5 today | F 0.5 left out, ± of the difference |")
     print("|---|---|---|---|---|---|---|")
     for constant in CONSTANTS:
         print(row_of(constant, data, nearest))
+    links = data[LINKS]
+    print("\n| cosine of linked statements from | links | of them right |\n|---|---|---|")
+    for least, most in pairwise((LEAST_COSINE, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 1.01)):
+        inside = links.labels[(links.cosines >= least) & (links.cosines < most)]
+        print(f"| {least:g} | {len(inside)} | {inside.sum()} |")
 
 
 if __name__ == "__main__":

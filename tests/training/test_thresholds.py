@@ -77,13 +77,26 @@ class Noise:
             yield (vector / np.linalg.norm(vector)).astype("<f4").tobytes()
 
 
+class Judge:
+    """Takes the other model's place: half of the pairs are over."""
+
+    def chances(self, pairs):
+        return [zlib.crc32("".join(pair).encode()) % 2 for pair in pairs]
+
+
 def test_the_table_has_a_line_for_every_constant(monkeypatch, capsys):
     monkeypatch.setattr(thresholds, "LocalEmbedder", Noise)
+    monkeypatch.setattr(thresholds, "SupersessionModel", Judge)
     monkeypatch.setattr(sys, "argv", ["thresholds.py"])
     thresholds.main()
-    lines = capsys.readouterr().out.splitlines()[2:]
+    table, links = capsys.readouterr().out.split("\n\n")
+    lines = table.splitlines()[2:]
+    counts = [int(line.split(" | ")[1]) for line in links.splitlines()[2:]]
     assert [line.split(" | ")[0] for line in lines] == [f"| {constant.name}" for constant in thresholds.CONSTANTS]
-    assert all(" to " in line for line in lines if thresholds.SAME in line or thresholds.ABOUT in line)
+    assert all(
+        " to " in line for by in (thresholds.SAME, thresholds.ABOUT, thresholds.LINKS) for line in lines if by in line
+    )
+    assert sum(counts) > 100
 
 
 def test_a_threshold_is_chosen_without_the_group_that_it_is_judged_on():

@@ -261,8 +261,8 @@ def _spoken_of(
 ) -> dict[tuple[str, str], set[str]]:
     """Return (later, source) -> the facts of a source about which a later statement has a fact of its own, if any.
 
-    Of which of them that statement speaks was handed over with it: it leaves the others as they are. ``said`` has
-    (fact, source).
+    A statement that was handed over with facts of its own speaks of those alone, and puts no other fact of the source
+    in doubt. ``said`` has (fact, source).
     """
     of_later = [(i, to) for i, kind, to in reading.links(later) if kind == DERIVED and to in later]
     keys = reading.fact_keys({fact for fact, _ in (*said, *of_later)}) if of_later else {}

@@ -147,10 +147,10 @@ def _asks_for_the_rest(question: str, hit: Hit, over: Sequence[OverFact]) -> boo
 
 
 def _asks_beside_facts(question: str, hit: Hit, later: Hit) -> bool:
-    """Return whether a question asks for a part of a note that is beside those with a fact that is over.
+    """Return whether a question asks for a part of a note that no fact that is over stands in.
 
-    "Does Ana eat pork?" is answered by "Ana lives in Berlin. She does not eat pork.", though she has moved since. What
-    the later hit says, too, says nothing of what is asked for.
+    "Does Ana eat pork?" is answered by "Ana lives in Berlin. She does not eat pork.", though she has moved since. Words
+    that the later hit has, too, do not count as asked for.
     """
     gone = [content_words(fact.content.rpartition(": ")[2]) for fact in hit.over]
     parts = [

@@ -64,7 +64,7 @@ class ClaimSubjects:
         known = claim.subject in self.names.entities
         return speaker_name(self.handed.speaker) if is_speaker and not known else claim.subject
 
-    def called(self, claim: GivenClaim, subject: Entity) -> str:
+    def name_used(self, claim: GivenClaim, subject: Entity) -> str:
         """Return by which of its names an entity is called, in its normal form."""
         words = self._name(claim)
         return normal_name(subject.name if words in self.names.entities else words)
@@ -81,7 +81,7 @@ class ClaimSubjects:
         self.writer.tally.entities.append(entity.id)
         return entity
 
-    def call(self, claim: GivenClaim, subject: Entity, predicate: str) -> None:
+    def note_own_name(self, claim: GivenClaim, subject: Entity, predicate: str) -> None:
         """Know whoever speaks by the name that they give, unless it is another's: "My name is Ingrid"."""
         own = subject.id == self._speaker()
         if not own or predicate not in NAMES or claim.denied or not normal_name(claim.value):

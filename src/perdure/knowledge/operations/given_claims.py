@@ -125,9 +125,11 @@ class _Taker:
             subject, predicate = self.subjects.subject(claim, faults), self._predicate(claim, faults)
             if subject is not None and predicate:
                 if self._trust(claim) is Trust.USER:
-                    self.subjects.call(claim, subject, predicate)
+                    self.subjects.note_own_name(claim, subject, predicate)
                 meant = self._claim(claim, subject, predicate)
-                found.append(MeantClaim(claim, subject.id, subject.name, meant, self.subjects.called(claim, subject)))
+                found.append(
+                    MeantClaim(claim, subject.id, subject.name, meant, self.subjects.name_used(claim, subject))
+                )
         found = with_several(found, resources(self.ctx).predicates)
         refuse([*faults, *contradictions(found)])
         return found

@@ -49,7 +49,8 @@ FEW: Final = 50  # so many of them are read at a time
 
 ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute", "both", "same"})
 """Operations by which a person answers."""
-_LOOKS: Final = (50, 2000)  # so many of the last operations are looked at for the answers of a day, the rest if need be
+_LOOKS: Final = (50, 2000)
+"""Of the last operations so many are read for the answers of a day: few, and more where those are all of today."""
 
 Answer = Literal["keep", "drop"]
 Fact = Mapping[str, Any]  # what the document of a fact says
