@@ -161,7 +161,10 @@ def _day(clause: Clause, who: str, day: tuple[Words, str], end: int, predicates:
 
 
 def _ending(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
-    """Return what ended: "stopped playing tennis", "gave up coffee", "stopped Friday deliveries"."""
+    """Return what ended: "stopped playing tennis", "gave up coffee", "stopped Friday deliveries".
+
+    Who quits something named leaves a service or an employer ("I quit Meta"): that is not read.
+    """
     verb, rest = clause.verb, clause.rest
     up = bool(rest) and rest[0].low == {"give": "up", "unsubscribe": "from"}.get(verb)
     if clause.denied or (verb in {"give", "unsubscribe"} and not up) or len(rest) <= up:
@@ -173,7 +176,7 @@ def _ending(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     low = over.rest[0].low
     if low.endswith("ing"):
         return _ended_act(over, who, predicates)
-    return [] if verb == "stop" or low in WORDS["not_own"] else _ended_use(over, who, verb)
+    return [] if verb in {"stop", "quit"} or low in WORDS["not_own"] else _ended_use(over, who, verb)
 
 
 def _ended_act(over: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
