@@ -23,7 +23,7 @@ from perdure.records.errors import REPAIR, ConflictError, CopyDiffers, InvalidIn
 from perdure.records.growing_file import growing_path, share
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
-from perdure.records.transfer import Moved
+from perdure.records.transfer import TransferResult
 from perdure.rules.validation.values import checked_text
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def copy(
     namespace: str | None = None,
     policy: Policy | None = None,
     progress: Progress | None = None,
-) -> Moved:
+) -> TransferResult:
     """Copy a store with its journal into another one, between files and servers, and verify every row.
 
     An interrupted copy goes on where it stopped when it is run again. See ``perdure.operations.transfer.copy``.
@@ -262,7 +262,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     redact: bool = True,
     restoring: str | None = None,
     progress: Progress | None = None,
-) -> Moved:
+) -> TransferResult:
     """Bring an export into a store, checked whole before anything is written: see ``perdure.operations.import_export``.
 
     ``url`` is as for ``open``, or says so once the export was checked; the limits of ``policy`` hold for the rows, and

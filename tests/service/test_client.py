@@ -244,7 +244,7 @@ def test_a_tour_over_the_service_is_the_tour_without_it(pair, monkeypatch):
         if isinstance(ours, CompactResult):
             continue  # the sizes of two stores
         assert told(theirs) == told(ours), number
-        if not getattr(ours, "plans", ()) and type(ours).__name__ != "Verified":
+        if not getattr(ours, "plans", ()) and type(ours).__name__ != "VerifyResult":
             assert theirs == ours, number
     assert called == set(VERBS)
     assert 6 <= refused <= 16  # the last steps are wrong on purpose, others find nothing to do

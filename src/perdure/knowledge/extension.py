@@ -63,7 +63,7 @@ from perdure.records.outcome import (
     RestingFact,
 )
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Outdated, OverFact, OverInText, Pool, Query
+from perdure.records.recall import Filters, Hit, Outdated, OutdatedFact, Pool, Query, TextCaveats
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.decisions import Decisions
@@ -162,7 +162,7 @@ class Knowledge(Extension[Context]):
         rivals = rival_values(ctx, namespace, says)
         return Outdated(
             frozenset(outdated),
-            {**shown, **{i: replace(shown.get(i, OverInText()), against=v) for i, v in rivals.items()}},
+            {**shown, **{i: replace(shown.get(i, TextCaveats()), against=v) for i, v in rivals.items()}},
         )
 
     def resting(
@@ -170,7 +170,7 @@ class Knowledge(Extension[Context]):
     ) -> tuple[RestingFact, ...]:
         return resting_facts(ctx, record, alone=which == "sole")
 
-    def over(self, ctx: Context, record: Record, /) -> tuple[OverFact, ...]:
+    def over(self, ctx: Context, record: Record, /) -> tuple[OutdatedFact, ...]:
         return over_of(ctx, record)
 
     def explain(

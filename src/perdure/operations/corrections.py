@@ -11,7 +11,7 @@ from perdure.operations.ports import Context
 from perdure.operations.superseding import Links, resting_on
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Status
-from perdure.records.recall import Filters, Hit, OverFact, Query
+from perdure.records.recall import Filters, Hit, OutdatedFact, Query
 from perdure.rules.corrected_hits import corrections_first, may_correct
 from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.language.words import query_words
@@ -110,12 +110,12 @@ def _like(hit: Hit, other: Hit) -> Hit:
 class TakenBack(NamedTuple):
     """What later statements take back of a memory by their words alone."""
 
-    over: tuple[OverFact, ...]  # what of it, as an answer marks it, besides what its facts tell
+    over: tuple[OutdatedFact, ...]  # what of it, as an answer marks it, besides what its facts tell
     newer: tuple[MemoryItem, ...]  # of a fact, those that name its value as replaced
 
 
 def taken_back(
-    ctx: Context, memory: MemoryItem, over: Sequence[OverFact], sources: Sequence[MemoryItem] = ()
+    ctx: Context, memory: MemoryItem, over: Sequence[OutdatedFact], sources: Sequence[MemoryItem] = ()
 ) -> TakenBack:
     """Return what of a memory later ones take back by words alone.
 
@@ -135,4 +135,4 @@ def taken_back(
     if own.updated_by is None or any(fact.replaced_by == own.updated_by for fact in over):
         return TakenBack(own.over[len(over) :], ())
     since = text_of(said_after(shown[own.updated_by].memory.state, memory.state))
-    return TakenBack((OverFact(memory.id, memory.content, "replaced", since, own.updated_by),), ())
+    return TakenBack((OutdatedFact(memory.id, memory.content, "replaced", since, own.updated_by),), ())

@@ -25,7 +25,7 @@ from perdure.records.memory import Document, Record, Shelf, Status
 from perdure.records.plan import Change, ErasedNames, Erasure, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.store_results import ErasureLine, ErasureResult
-from perdure.records.store_rows import Purged
+from perdure.records.store_rows import Purge
 from perdure.rules.document_edits import document_change
 from perdure.rules.erasure import (
     SALT,
@@ -341,7 +341,7 @@ def _of_kept_copies(ctx: Context) -> list[str]:
     return [f"{_KEPT_COPY.format(path)} When you no longer need it, delete it." for path in paths]
 
 
-def _with_remarks(result: ErasureResult, purged: Purged, held: Sequence[str]) -> ErasureResult:
+def _with_remarks(result: ErasureResult, purged: Purge, held: Sequence[str]) -> ErasureResult:
     many = "1 short text was" if purged.short == 1 else f"{purged.short:,} short texts were"
     notes = [f"{many} not searched for: such words may stand anywhere."] if purged.short else []
     return replace(

@@ -17,7 +17,7 @@ from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
 from perdure.records.memory import DERIVED, LIKELY_SUPERSEDES, Kind, MemoryItem, Record, Scope, Status
-from perdure.records.recall import Absence, Filters, Hit, OverFact, Pool, Query
+from perdure.records.recall import Absence, Filters, Hit, OutdatedFact, Pool, Query
 from perdure.rules.explanation import explain, inverse_link, likely_untrue, value_replaced
 from perdure.rules.language.asked_days import days_asked_for
 from perdure.rules.language.dates import Period
@@ -88,7 +88,9 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     return _with_standing(ctx, record, (*over, *back.over), explanation)
 
 
-def _with_standing(ctx: Context, record: Record, over: tuple[OverFact, ...], explanation: Explanation) -> Explanation:
+def _with_standing(
+    ctx: Context, record: Record, over: tuple[OutdatedFact, ...], explanation: Explanation
+) -> Explanation:
     """Return an explanation with what of the memory holds no longer, what took its place, and what rests on it."""
     later = ""
     if record.state.status is Status.SUPERSEDED:

@@ -18,7 +18,7 @@ from perdure.records.outcome import (
     RestingFact,
 )
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Outdated, OverFact, Pool, Query
+from perdure.records.recall import Filters, Hit, Outdated, OutdatedFact, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.erasure import Subject, Unsaid
@@ -118,7 +118,7 @@ class Extension(Generic[Ctx_contra]):
         """
         return ()
 
-    def over(self, _ctx: Ctx_contra, _record: Record, /) -> tuple[OverFact, ...]:
+    def over(self, _ctx: Ctx_contra, _record: Record, /) -> tuple[OutdatedFact, ...]:
         """Return what holds no longer of the facts that a memory says, or of itself where it is a fact."""
         return ()
 

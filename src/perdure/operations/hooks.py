@@ -31,7 +31,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Document, Form, Kind, MemoryItem, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit
-from perdure.records.report import Ingested
+from perdure.records.report import IngestResult
 from perdure.rules.corrected_hits import with_parts
 from perdure.rules.language.sentences import as_sentence
 from perdure.rules.language.tokens import estimate_tokens
@@ -105,7 +105,7 @@ class Agent:
         transcript: str,
         mark: str,
         embed: Embed = "now",
-    ) -> Ingested:
+    ) -> IngestResult:
         """Store what was said in a session, then note how far its transcript was read.
 
         The messages belong to the session until they are promoted. What a user asks to have remembered becomes a note
@@ -260,21 +260,23 @@ class Agent:
         stored = self.ctx.store.ids_of_keys(namespace, list(keys.values()))
         return [m for m in messages if id(m) not in keys or keys[id(m)] in stored]
 
-    def _ingest(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
+    def _ingest(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> IngestResult:
         from perdure.operations.ingest import ingest  # noqa: PLC0415  # only where it is used
 
         # Another hook of the session may store many notes meanwhile, each of which takes a turn.
         return retry(lambda: ingest(self.ctx, messages, namespace, scope=Scope.SESSION, shown=shown, embed=embed))
 
-    def _one_by_one(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
-        total = Ingested(0, 0)
+    def _one_by_one(
+        self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed
+    ) -> IngestResult:
+        total = IngestResult(0, 0)
         for message in messages:
             try:
                 one = self._ingest([message], namespace, shown, embed)
             except InvalidInput as error:
                 self.ctx.warn(f"A message from {message.source} was skipped: {error.message}")
                 continue
-            total = Ingested(
+            total = IngestResult(
                 total.added + one.added,
                 total.skipped + one.skipped,
                 one.sessions,

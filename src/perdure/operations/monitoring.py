@@ -22,7 +22,7 @@ from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status
 from perdure.records.report import Alert, Stats
 from perdure.records.store_results import Readiness
-from perdure.records.store_rows import UpkeepState, Waiting
+from perdure.records.store_rows import UpkeepState, WaitingNamespace
 from perdure.rules.alerts import BUDGET, find_alerts, find_recorded_alerts, gate_of
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.trajectory import forecast_moves
@@ -191,7 +191,7 @@ def readiness(ctx: Context) -> Readiness:
     return Readiness(health, (now - since) / 1000)
 
 
-def _look_into(ctx: Context, tally: Sequence[_Counted], now: Instant) -> tuple[list[str], list[Waiting]]:
+def _look_into(ctx: Context, tally: Sequence[_Counted], now: Instant) -> tuple[list[str], list[WaitingNamespace]]:
     """Return the namespaces that are looked into, and, where those are not all, what waits in any of them."""
     sizes = Counter[str]()
     for place, _, _, status, count in tally:
@@ -250,13 +250,15 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
     return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
 
 
-def _recorded(ctx: Context, excluded: Collection[str], waiting: Sequence[Waiting], now: Instant) -> Iterator[Alert]:
+def _recorded(
+    ctx: Context, excluded: Collection[str], waiting: Sequence[WaitingNamespace], now: Instant
+) -> Iterator[Alert]:
     """Yield the alerts of all namespaces but some without looking into them."""
     waits_in, at = {one.namespace: one for one in waiting}, from_instant(now)
     for state in upkeep_states(ctx):
         place = state.namespace
         if place not in excluded:
-            known = waits_in.get(place, Waiting(place, None, None, None))
+            known = waits_in.get(place, WaitingNamespace(place, None, None, None))
             yield from find_recorded_alerts(known, state.tasks or {}, ctx.policy.alerts, at)
 
 

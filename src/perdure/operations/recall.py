@@ -18,7 +18,7 @@ from perdure.records.errors import EmbedderError, ModelError, ModelWarning, Perd
 from perdure.records.instant import Instant, from_instant, text_of
 from perdure.records.memory import Kind, Record
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
+from perdure.records.recall import Filters, Hit, Pool, Query, RankedCandidate, Recall
 from perdure.records.vector import Vector
 from perdure.rules.alike_names import named_first
 from perdure.rules.language.absent_names import absent_names
@@ -141,11 +141,11 @@ def _with_days(
 
     No word or meaning of "What happened on 9 March?" says what it was. The most important comes first.
     """
-    of_days: dict[str, Ranked] = {}
+    of_days: dict[str, RankedCandidate] = {}
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     for period in periods:
         then = ctx.store.list_records(namespace, in_period(wide, period), _OF_DAYS, None)
-        of_days |= {r.id: Ranked(r.id, _OF_THE_DAY, {"dated": _OF_THE_DAY}, None, 1.0) for r in then}
+        of_days |= {r.id: RankedCandidate(r.id, _OF_THE_DAY, {"dated": _OF_THE_DAY}, None, 1.0) for r in then}
     named = [h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods)]
     for hit in named:
         of_days.pop(hit.memory.id, None)

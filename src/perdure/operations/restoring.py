@@ -14,7 +14,7 @@ from perdure.records.errors import InvalidInput, TargetTaken
 from perdure.records.instant import Instant, from_instant
 from perdure.records.memory import Document, Shelf
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.transfer import PARTS, Line, Moved
+from perdure.records.transfer import PARTS, Line, TransferResult
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.erasure import SALT
 
@@ -85,7 +85,7 @@ def refuse_erased(source: Store, target: Store, renamed: RenamedExport | None) -
         raise TargetTaken(f"{told} written.", namespace, "memory", remedy="Export what is left of it, and import that.")
 
 
-def restore(source: Store, target: Store, remains: Remains, *, id: str, now: Instant, policy: str) -> Moved:  # noqa: A002  # the operation's
+def restore(source: Store, target: Store, remains: Remains, *, id: str, now: Instant, policy: str) -> TransferResult:  # noqa: A002  # the operation's
     """Bring an export's state of a namespace back, and lift what forbade that for its memories.
 
     The namespace keeps the journal that it has, and one operation more; the export's journal, its log of recalls and
@@ -112,7 +112,7 @@ def restore(source: Store, target: Store, remains: Remains, *, id: str, now: Ins
     ]
     target.apply(Plan(id, IMPORT, place, now, tuple(changes), policy, f"brought back {len(ids)} memories of an export"))
     parts = Counter(change.target.value for change in changes)
-    return Moved(1, {part: parts.get(part, 0) for part in PARTS}, len(changes))
+    return TransferResult(1, {part: parts.get(part, 0) for part in PARTS}, len(changes))
 
 
 def _links(moves: RowTransfer, place: str) -> Iterator[Change]:

@@ -19,7 +19,7 @@ from perdure.records.store_rows import (
     ImportanceRow,
     Lease,
     Neighbours,
-    Purged,
+    Purge,
     StoreHealth,
     StoreSize,
     TransactionView,
@@ -27,7 +27,7 @@ from perdure.records.store_rows import (
     Unwritable,
     UpkeepState,
     Usage,
-    Waiting,
+    WaitingNamespace,
 )
 from perdure.records.transfer import Cursor, Line
 from perdure.records.vector import Space, Vector
@@ -232,7 +232,7 @@ class Store(Protocol):
     def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
         """Return (namespace, policy of its last sweep) where something is due, or that policy is another one."""
 
-    def overdue_namespaces(self, now: Instant) -> list[Waiting]:
+    def overdue_namespaces(self, now: Instant) -> list[WaitingNamespace]:
         """Return where moves that were due by an instant wait, and since when, by one statement for all namespaces."""
 
     def upkeep_states(self, after: str, limit: int, *, lacking: bool) -> list[UpkeepState]:
@@ -331,7 +331,7 @@ class Store(Protocol):
     def forget_texts(self, namespace: str) -> None:
         """Drop what this process keeps of texts of a namespace to be faster."""
 
-    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purge:
         """Remove what deleted rows left behind, names as well, and search for passages of the texts; may take long."""
 
     def close(self) -> None:

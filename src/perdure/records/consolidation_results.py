@@ -101,7 +101,7 @@ class TaskResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Crystal(JsonRecord):
+class CrystallizedSummary(JsonRecord):
     """A summary that stands for connected memories."""
 
     id: str  # the summary's id; in a preview the one it gets if the preview's plan is applied
@@ -121,7 +121,7 @@ class PromotionResult(Written):
     threshold: float = 0.0  # confidence that was needed
     median: float = 0.0  # of the session's uses; more are needed where any is used more
     promoted: tuple[str, ...] = ()  # ids
-    summaries: tuple[Crystal, ...] = ()  # the summaries
+    summaries: tuple[CrystallizedSummary, ...] = ()  # the summaries
     plans: tuple[Plan, ...] = ()  # the plan, for a preview
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
 

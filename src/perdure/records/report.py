@@ -27,7 +27,7 @@ class TierMove:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldMoves:
     """Moves that a gate stopped in one namespace, and why."""
 
     namespace: str
@@ -45,7 +45,7 @@ class Report(Written):
     examined: int  # memories that were due or had been accessed
     moved: tuple[TierMove, ...]  # every move, in the order of its instant; of a forecast without details the first
     counted: int = 0  # accesses counted in
-    held: tuple[Held, ...] = ()  # what gates stopped
+    held: tuple[HeldMoves, ...] = ()  # what gates stopped
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty for a dry run
     plans: tuple[Plan, ...] = ()  # the plans themselves, for a dry run
     overdue: int = 0  # of a forecast: moves whose instant has passed, which the next sweep makes
@@ -191,7 +191,7 @@ class Alert(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Ingested(Written):
+class IngestResult(Written):
     """What an ingest brought in."""
 
     added: int  # messages stored
@@ -204,7 +204,7 @@ class Ingested(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Reembedded(Written):
+class ReembedResult(Written):
     """What was embedded again."""
 
     embedded: int  # memories that were given a vector
@@ -214,7 +214,7 @@ class Reembedded(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Maintained(JsonRecord):
+class MaintenanceRound(JsonRecord):
     """What one worker did in one round of upkeep."""
 
     owner: str  # the worker's name
@@ -240,10 +240,10 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Upkept:
+class MaintenanceResult:
     """What one worker did in one round of upkeep by the schedule."""
 
-    swept: Maintained  # the sweeps
+    swept: MaintenanceRound  # the sweeps
     runs: tuple[Run, ...]  # every run of a task that this worker began, in their order
 
     @property
@@ -293,7 +293,7 @@ class ExtractResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Refitted:
+class BudgetChange:
     """One memory that shows less, or is set aside."""
 
     id: str
@@ -312,7 +312,7 @@ class FitResult(Written):
     # tokens that are visible then, for a dry run those that would be; above the budget where what is exempt, or a gate,
     # leaves too little
     after: int
-    refitted: tuple[Refitted, ...]  # what shows less, and what is set aside
+    refitted: tuple[BudgetChange, ...]  # what shows less, and what is set aside
     dry_run: bool  # whether nothing was written
     held: str = ""  # why a gate stopped some of it, and how much; empty if none did
     plans: tuple[Plan, ...] = ()  # the plans, for a dry run
@@ -350,7 +350,7 @@ class CompressionReport(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Lived:
+class PolicyOutcome:
     """How a namespace would have lived under one policy."""
 
     policy: str  # the policy's version
@@ -368,7 +368,7 @@ class Lived:
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class MissedHit:
     """A past hit that would have been missing."""
 
     recall: str  # the entry of the recall log
@@ -387,8 +387,8 @@ class BacktestResult(JsonRecord):
     recalls: int  # recalls that were replayed
     hits: int  # their hits that are still stored
     useful: int  # those that were found useful
-    now: Lived  # how it would have been under the policy in force, replayed in the same way: the yardstick
-    other: Lived  # how it would have been under the other policy
+    now: PolicyOutcome  # how it would have been under the policy in force, replayed in the same way: the yardstick
+    other: PolicyOutcome  # how it would have been under the other policy
     # past hits that the other policy would have hidden and the policy in force would not, newest first
-    lost: tuple[Missed, ...]
+    lost: tuple[MissedHit, ...]
     notes: tuple[str, ...] = ()  # what a reader should know

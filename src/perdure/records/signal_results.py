@@ -89,7 +89,7 @@ class WeakenResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Used(Written):
+class UseResult(Written):
     """What was made of the news that memories were helpful, wrong or unused."""
 
     outcome: str  # as told

@@ -10,7 +10,7 @@ from typing import Any, Final
 from perdure.records.instant import from_instant
 from perdure.records.policy_lifecycle import AlertPolicy
 from perdure.records.report import Alert, Stats
-from perdure.records.store_rows import Unwritable, Waiting
+from perdure.records.store_rows import Unwritable, WaitingNamespace
 
 _LEAST_CHANGES = 100  # fewer journalled changes in a day are no growth that matters
 _HELD_PREFIX = "held back by the "
@@ -57,7 +57,7 @@ def find_alerts(
 
 
 def find_recorded_alerts(
-    waiting: Waiting, tasks: Mapping[str, Mapping[str, Any]], keys: AlertPolicy, now: datetime
+    waiting: WaitingNamespace, tasks: Mapping[str, Mapping[str, Any]], keys: AlertPolicy, now: datetime
 ) -> list[Alert]:
     """Return the alerts of a namespace whose memories are not looked at.
 

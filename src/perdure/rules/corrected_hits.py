@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, Status
-from perdure.records.recall import Hit, OverFact
+from perdure.records.recall import Hit, OutdatedFact
 from perdure.records.vector import Vector
 from perdure.rules.differences import numbers_in
 from perdure.rules.language.clauses import joined_parts
@@ -82,7 +82,7 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
         (pair for pair in pairs if pair[0] in at and pair[1] in at), key=lambda pair: _said_at(hits, at, pair)
     )
     newer, older = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-    behind, over = defaultdict[str, list[str]](list), defaultdict[str, list[OverFact]](list)
+    behind, over = defaultdict[str, list[str]](list), defaultdict[str, list[OutdatedFact]](list)
     relevance = {h.memory.id: h.relevance for h in hits}
     for later, earlier in known:
         newer[earlier].append(later)
@@ -129,17 +129,17 @@ def _asks_for_earlier_thing(question: str, earlier: str, later: str) -> bool:
     return len(own) > 1 and not own.isdisjoint(numbers_in(question))
 
 
-def _over_parts(hit: Hit, later: Hit) -> list[OverFact]:
+def _over_parts(hit: Hit, later: Hit) -> list[OutdatedFact]:
     """Return what a later statement makes untrue of a message, where a part of that still holds."""
     if hit.memory.kind is not Kind.EPISODE:
         return []
     found = partly_over(hit.memory.content, [content_words(later.memory.content)])
     since = text_of(said_after(later.memory.state, hit.memory.state))
     parts = () if found is None else found.parts
-    return [OverFact(hit.memory.id, part.text, "replaced", since, later.memory.id) for part in parts]
+    return [OutdatedFact(hit.memory.id, part.text, "replaced", since, later.memory.id) for part in parts]
 
 
-def _asks_for_the_rest(question: str, hit: Hit, over: Sequence[OverFact]) -> bool:
+def _asks_for_the_rest(question: str, hit: Hit, over: Sequence[OutdatedFact]) -> bool:
     """Return whether a question has words of a message, and none of what of it is over."""
     gone = frozenset[str]().union(*(content_words(part.content) for part in over))
     asked = content_words(question)
@@ -173,9 +173,9 @@ def _said_at(hits: Sequence[Hit], at: Mapping[str, int], pair: tuple[str, str]) 
     return later, earlier, pair
 
 
-def _partly_over(hit: Hit, values: Mapping[str, str], shown: Mapping[str, Hit]) -> Iterator[OverFact]:
+def _partly_over(hit: Hit, values: Mapping[str, str], shown: Mapping[str, Hit]) -> Iterator[OutdatedFact]:
     """Yield the parts of a memory that later ones say are over, but those that its facts tell."""
     for value, by in values.items() if not hit.updated_by else ():
         if not any(value.casefold() in fact.content.casefold() for fact in hit.over):
             since = text_of(said_after(shown[by].memory.state, hit.memory.state))
-            yield OverFact(hit.memory.id, value, "replaced", since, by)
+            yield OutdatedFact(hit.memory.id, value, "replaced", since, by)

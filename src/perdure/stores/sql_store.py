@@ -24,7 +24,7 @@ from perdure.records.store_rows import (
     TrimmedPage,
     UpkeepState,
     Usage,
-    Waiting,
+    WaitingNamespace,
 )
 from perdure.records.transfer import Line
 from perdure.records.vector import Space, Vector
@@ -215,8 +215,9 @@ class SqlStore(ABC):
         found = self._everywhere("due_namespaces", now=now, policy=policy)
         return sorted((self._plain(n), known) for n, known in found)
 
-    def overdue_namespaces(self, now: Instant) -> list[Waiting]:
-        return sorted(Waiting(self._plain(n), *since) for n, *since in self._everywhere("overdue_namespaces", now=now))
+    def overdue_namespaces(self, now: Instant) -> list[WaitingNamespace]:
+        found = self._everywhere("overdue_namespaces", now=now)
+        return sorted(WaitingNamespace(self._plain(n), *since) for n, *since in found)
 
     def upkeep_states(self, after: str, limit: int, *, lacking: bool) -> list[UpkeepState]:
         found = reading.tasks_by_place(self._everywhere("upkeep_states", after=self.prefix + after, limit=limit))

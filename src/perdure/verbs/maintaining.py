@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from perdure.operations.lifecycle import clocks, compression, fit, maintain, maintenance_tasks, sweep, task_runs
     from perdure.operations.ports import Context, Progress
     from perdure.records.plan import Plan
-    from perdure.records.report import CompressionReport, FitResult, Maintained, Reembedded, Report, Upkept
+    from perdure.records.report import (
+        CompressionReport,
+        FitResult,
+        MaintenanceResult,
+        MaintenanceRound,
+        ReembedResult,
+        Report,
+    )
     from perdure.records.store_results import ApplyResult, CompactResult, RepairResult
     from perdure.rules import redaction
     from perdure.rules.validation import queries, values
@@ -114,7 +121,7 @@ class MaintainingVerbs:
         return compression.report(self._context, namespace, queries)
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")
-    def reembed(self, *, progress: Progress | None = None) -> Reembedded:
+    def reembed(self, *, progress: Progress | None = None) -> ReembedResult:
         """Make a vector for every memory with the policy's embedder. Can be interrupted and resumed."""
         return reembed.reembed(self._context, progress=progress)
 
@@ -189,7 +196,7 @@ class MaintainingVerbs:
         """
         return compact.compact(self._context, dry_run=dry_run)
 
-    def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> Maintained:
+    def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> MaintenanceRound:
         """Sweep every namespace that is due and that no other worker keeps; one round.
 
         Args:
@@ -208,7 +215,7 @@ class MaintainingVerbs:
         stop: Callable[[], bool] = lambda: False,
         known: MutableMapping[str, int] | None = None,
         progress: Progress | None = None,
-    ) -> Upkept:
+    ) -> MaintenanceResult:
         """Run what the policy's schedule says is due in every namespace: sweeps, reports, backups, verifications.
 
         Of several workers one runs each task. Missed runs are caught up once; a failed one is tried again later.

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from perdure import compose
     from perdure.interfaces.views import terminal
-    from perdure.records.report import Upkept
+    from perdure.records.report import MaintenanceResult
 else:
     (compose,) = lazy_modules("perdure", "compose")
     (terminal,) = lazy_modules("perdure.interfaces.views", "terminal")
@@ -121,7 +121,7 @@ def _no_log_of_failures() -> Iterator[None]:
         log.removeFilter(is_traceback)
 
 
-def _run_round(call: Call, run: Callable[[], Upkept]) -> None:
+def _run_round(call: Call, run: Callable[[], MaintenanceResult]) -> None:
     """Run one of many rounds; a store that cannot be reached may be reached in the next."""
     try:
         with _no_log_of_failures():
@@ -161,7 +161,7 @@ def postgres(
         stopped.wait()
 
 
-def _show_round(call: Call, upkept: Upkept) -> None:
+def _show_round(call: Call, upkept: MaintenanceResult) -> None:
     if call.as_json:
         print_json(upkept.to_dict())
         sys.stdout.flush()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from perdure.interfaces.views import terminal
     from perdure.operations import transfer as moving
     from perdure.records.policy import Policy
-    from perdure.records.transfer import Moved
+    from perdure.records.transfer import TransferResult
 else:
     (compose,) = lazy_modules("perdure", "compose")
     (export_files,) = lazy_modules("perdure.interfaces.files", "export_files")
@@ -147,7 +147,7 @@ def copy(
     _show(call, moved, "Copied", without_password(target), started)
 
 
-def _show(call: Call, moved: Moved, verb: str, address: str, started: float) -> None:
+def _show(call: Call, moved: TransferResult, verb: str, address: str, started: float) -> None:
     seconds = round(time.perf_counter() - started, 3)
     rows = f"{pluralize(moved.written, 'row')} written, {pluralize(sum(moved.parts.values()), 'row')} verified"
     head = f"{verb} {pluralize(moved.namespaces, 'namespace')} to "

@@ -20,7 +20,7 @@ from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PolicyError
 from perdure.records.plan import Change, Plan
 from perdure.records.policy import PRESETS
-from perdure.records.report import Lived, Operation, Report, TierMove
+from perdure.records.report import Operation, PolicyOutcome, Report, TierMove
 
 DAYS: Final = 84
 _MOST_SHOWN: Final = 50  # moves of a preview that are listed
@@ -212,7 +212,7 @@ def _policy(request: PageRequest) -> dict[str, Any]:
     return {"preset": preset, **values} if preset else values
 
 
-def _lived_plot(life: Lived) -> Markup:
+def _lived_plot(life: PolicyOutcome) -> Markup:
     bars = [
         Bar("in view in full", life.visible - life.shortened, 0),
         Bar("shortened", life.shortened, 2),

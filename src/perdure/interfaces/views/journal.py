@@ -26,7 +26,7 @@ from perdure.interfaces.views.knowledge import period, state, true_period
 from perdure.interfaces.views.values import MOST, beyond_limit, cell, first, label, pluralize, sum_of, undo
 from perdure.records.explanation import Explanation
 from perdure.records.identifier import shown_id
-from perdure.records.outcome import Checked, Clash, FactReasons, Said, Surer
+from perdure.records.outcome import AuthorityCheck, ConfidenceChange, FactConflict, FactReasons, SupportingQuote
 from perdure.records.plan import Plan
 from perdure.records.report import Entry, Operation
 from perdure.records.store_results import CompactResult, ErasureLine, ErasureResult, RepairResult, UndoResult
@@ -128,24 +128,24 @@ def view_fact(r: FactReasons) -> Iterator[Block]:
             yield from first(blocks)
 
 
-def _source(s: Said) -> Quote:
+def _source(s: SupportingQuote) -> Quote:
     place = (s.at or "unknown date", ("in ", Identifier(s.memory), f", characters {s.start} to {s.end}"))
     return Quote(s.quote, place, () if s.found else ("no longer there",), speaker=s.speaker)
 
 
-def _confidence(c: Surer) -> Line:
+def _confidence(c: ConfidenceChange) -> Line:
     before = "" if c.before is None else f"{c.before:.2f} to "
     return Line((f"{c.at}  {before}{c.after:.2f}: ", Foreign(c.because)), item=True)
 
 
-def _conflict(c: Clash) -> Line:
+def _conflict(c: FactConflict) -> Line:
     mine, other = (Foreign(c.value), f" ({c.confidence:.2f})"), (Foreign(c.other_value), f" ({c.other_confidence:.2f})")
     return Line(
         (f"{c.at}  ", *mine, " against ", *other, " of ", Identifier(c.with_id), ": ", Foreign(c.told)), item=True
     )
 
 
-def _check(c: Checked) -> Line:
+def _check(c: AuthorityCheck) -> Line:
     value = ("; it has ", Foreign(c.value)) if c.value else ()
     return Line((f"{c.at}  ", Foreign(c.authority), f": {c.outcome}", *value), item=True)
 

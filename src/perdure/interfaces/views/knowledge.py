@@ -19,7 +19,7 @@ from perdure.interfaces.views.values import (
     rest,
     table,
 )
-from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
+from perdure.knowledge.records.results import AnswerSheet, FactLine, LearnResult, Summaries, Timeline, VerifyResult
 from perdure.records.outcome import ClaimResult, FactReasons
 
 _BRIEF: Final = 40
@@ -83,7 +83,7 @@ def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
     )
 
 
-def view_learnt(learnt: Learnt, request: Request) -> Iterator[Block]:
+def view_learn_result(learnt: LearnResult, request: Request) -> Iterator[Block]:
     """Show what messages taught."""
     if learnt.waiting:
         yield Line(
@@ -118,7 +118,7 @@ def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
     yield PlainText(sheet.text)
 
 
-def view_verified(result: Verified, request: Request) -> Iterator[Block]:
+def view_verify_result(result: VerifyResult, request: Request) -> Iterator[Block]:
     """Show what authorities said of facts, what needs attention first, and what memories cite that is not there."""
     yield Line(result.note or counts_in_words(result.counts))
     if verdicts := sorted(result.verdicts, key=lambda v: _ATTENTION.index(v.outcome)):

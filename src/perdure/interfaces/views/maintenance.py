@@ -33,7 +33,7 @@ from perdure.interfaces.views.values import (
 )
 from perdure.records.consolidation_results import SessionResult
 from perdure.records.journal_growth import JournalGrowth
-from perdure.records.report import Alert, Digest, Ingested, Report, Stats, TierMove
+from perdure.records.report import Alert, Digest, IngestResult, Report, Stats, TierMove
 
 
 def view_report(report: Report, request: Request) -> Iterator[Block]:
@@ -283,7 +283,7 @@ def view_upkeep_state(states: Mapping[str, Mapping[str, Mapping[str, Any]]], _: 
         yield Line("No scheduled task has run yet.")
 
 
-def view_ingested(ingested: Ingested, request: Request) -> Iterator[Block]:
+def view_ingest_result(ingested: IngestResult, request: Request) -> Iterator[Block]:
     """Show what an ingest brought in, and where its facts are shown if the policy has them learned."""
     files = f" from {pluralize(request.notes['files'], 'file')}" if "files" in request.notes else ""
     echoes = f", {ingested.echoes:,} only repeated recalled memories" if ingested.echoes else ""

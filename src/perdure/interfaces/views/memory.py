@@ -18,12 +18,12 @@ from perdure.records.memory import MemoryItem
 from perdure.records.outcome import (
     ClaimResult,
     KnownPredicates,
+    MatchedName,
     Outcome,
     RelatedMemory,
-    Remembered,
+    RememberResult,
     ReplacedFact,
     RestingFact,
-    TakenName,
 )
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
@@ -138,7 +138,7 @@ def _outcome_text(outcome: Outcome, request: Request) -> str:
     return f"{_PAST.get(verb, verb.removesuffix('e').capitalize() + 'ed')} " if outcome.changed else "Nothing changed: "
 
 
-def view_remembered(outcome: Remembered, request: Request) -> Iterator[Block]:
+def view_remember_result(outcome: RememberResult, request: Request) -> Iterator[Block]:
     """Show what was stored, what became of its facts, and what it may be compared with."""
     head, *end = view_outcome(outcome, request)
     yield replace(head, reader="person") if isinstance(head, Line) else head
@@ -191,7 +191,7 @@ def view_beside(
     yield from ending
 
 
-def _taken_name(taken: TakenName) -> tuple[Line, float]:
+def _taken_name(taken: MatchedName) -> tuple[Line, float]:
     """Return what shows for which name one was taken, and how the two are parted, and its tokens."""
     said, known = (_fit(words, _NAME_TOKENS / 2) for words in (taken.name, taken.taken_for))
     parting = command("split_entity", entity=taken.taken_for, alias=taken.name)

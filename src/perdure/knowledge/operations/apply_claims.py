@@ -8,7 +8,7 @@ from perdure.formulas.confidence import reinforce_confidence
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source, Span
-from perdure.knowledge.records.results import Learnt
+from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import (
     FactEvent,
@@ -54,13 +54,13 @@ class LearnTally:
     superseded: list[str] = field(default_factory=list)  # notes of which nothing is believed any longer
     taken: dict[str, str] = field(default_factory=dict)  # name -> the known name that it was taken for
 
-    def learnt(self, messages: int, operations: tuple[str, ...]) -> Learnt:
+    def learnt(self, messages: int, operations: tuple[str, ...]) -> LearnResult:
         """Return it as the answer of a verb."""
 
         def once(some: list[str]) -> tuple[str, ...]:
             return tuple(dict.fromkeys(some))
 
-        return Learnt(
+        return LearnResult(
             messages,
             created=once(self.created),
             reinforced=once(self.reinforced),

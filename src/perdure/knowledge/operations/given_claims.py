@@ -55,7 +55,7 @@ from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
-from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, ReplacedFact, TakenName
+from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, MatchedName, ReplacedFact
 from perdure.rules.decisions import Decisions
 from perdure.rules.language.said_over import says_over
 from perdure.rules.point_in_time import is_past
@@ -91,7 +91,7 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
     text = {i: work.record(i).content.text for i in learnt.retired}
     replaced = tuple(ReplacedFact(i, text[i], work.successor(i), i in tally.displaced) for i in learnt.retired)
     notes = tuple(related_memory(work.record(i)) for i in tally.superseded)
-    taken = tuple(TakenName(name, known) for name, known in tally.taken.items())
+    taken = tuple(MatchedName(name, known) for name, known in tally.taken.items())
     became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
     return ClaimResult(*became, replaced, tuple(tally.planned), tuple(dict.fromkeys(tally.unknown)), notes, taken)
 

@@ -24,7 +24,7 @@ from perdure.knowledge.operations.model_reading import AT_INGEST, ModelReader, M
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.records.facts import UNNAMED, Claim, Entity, EventType, Learned
-from perdure.knowledge.records.results import Learnt
+from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
 from perdure.knowledge.rules.fact_records import FactEvent
 from perdure.knowledge.rules.ingest_watermark import Unread, advance, floor, near
@@ -47,7 +47,7 @@ _MOST_NAMED: Final = 4  # up to so many sessions are named in the journal
 _LONGEST: Final = 100  # characters of the name of a session
 
 
-def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
+def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> LearnResult:
     """Learn from sessions that a caller names; one that does not exist is reported, and nothing is learned."""
     missing = [s for s in sessions if not ctx.store.ids_of_session(namespace, s, "", 1)]
     if missing:
@@ -59,12 +59,12 @@ def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
     return learn(ctx, namespace, sessions, late=None)
 
 
-def learn(ctx: Context, namespace: str, sessions: Iterable[str], *, late: int | None = AT_INGEST) -> Learnt:
+def learn(ctx: Context, namespace: str, sessions: Iterable[str], *, late: int | None = AT_INGEST) -> LearnResult:
     """Learn from the messages of some sessions that were not learned from yet, in the order in which they came.
 
     Those that a language model could not be asked about are read by it afterwards: ``late`` of each session, or all.
     """
-    learnt, every, reader = Learnt(), list(dict.fromkeys(sessions)), ModelReader(ctx)
+    learnt, every, reader = LearnResult(), list(dict.fromkeys(sessions)), ModelReader(ctx)
     left = every
     while left:
         reader.start()
@@ -73,13 +73,13 @@ def learn(ctx: Context, namespace: str, sessions: Iterable[str], *, late: int | 
     return learnt.joined(read_waiting(ctx, namespace, every, reader, late, _Learner))
 
 
-def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader) -> tuple[Learnt, list[str]]:
+def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader) -> tuple[LearnResult, list[str]]:
     """Learn from the next messages, and return the sessions that have more."""
     documents = ctx.store.documents.strict.find(namespace, Shelf.LEARNED, [*sessions, ANY])
     marks = {d.id: dict(d.data) for d in documents if d.name == MARK}
     ids, left = _next(ctx, namespace, {s: marks.get(s, {}) for s in sessions})
     if not ids:
-        return Learnt(), []
+        return LearnResult(), []
     work = FactSession(ctx, namespace, ctx.clock())
     work.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
     recent = {s: last_heard(marks.get(s, {})) for s in ids.values()}

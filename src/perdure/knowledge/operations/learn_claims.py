@@ -14,7 +14,7 @@ from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import nearest_fact
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.records.results import Learnt
+from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.given_claims import predicate_name
 from perdure.knowledge.rules.predicate_registry import SynonymAnswer, comparable
 from perdure.operations.decisions import begin, write
@@ -31,12 +31,12 @@ _MOST_FACTS: Final = 200  # facts of one subject, those learned last, that are l
 _MOST_SUBJECTS: Final = 3
 
 
-def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
+def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> LearnResult:
     """Write down claims that stand in no memory, as one operation."""
     claims, _ = parsed_claims(raw_claims, None, policy=ctx.policy, now=ctx.clock())
     tell_redacted(ctx, redacted_in(claims))
 
-    def attempt() -> Learnt:
+    def attempt() -> LearnResult:
         decisions = begin(ctx, namespace, ctx.clock())
         writer = take_claims(ctx, decisions, [HandedClaims(claims, None, "", decisions.now)])
         written = write(ctx, decisions, "learn", f"learn: {len(claims)} claims")
@@ -47,7 +47,7 @@ def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
     return retry(attempt)
 
 
-def _with_known(ctx: Context, decisions: Decisions, claims: Sequence[GivenClaim], done: Learnt) -> Learnt:
+def _with_known(ctx: Context, decisions: Decisions, claims: Sequence[GivenClaim], done: LearnResult) -> LearnResult:
     touched = {*done.created, *done.reinforced, *done.retired}
     memories, known = known_beside(ctx, decisions.namespace, claims, touched)
     related = related_memories(ctx, decisions, memories, done.created)

@@ -14,7 +14,7 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, EventType
-from perdure.knowledge.records.results import Learnt
+from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.ingest_watermark import MOST_FAILED, Unread, is_learned
 from perdure.operations.ports import Context, Model
 from perdure.operations.writing import retry
@@ -158,7 +158,7 @@ Listening = Callable[[FactSession, Mapping[str, Sequence[Record]], ModelReading]
 
 def read_waiting(
     ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader, most: int | None, listening: Listening
-) -> Learnt:
+) -> LearnResult:
     """Let the model read messages that wait, in their order, until it cannot be asked.
 
     ``most`` messages of a session, or little more; all if None.
@@ -166,7 +166,7 @@ def read_waiting(
     Returns:
         What they taught, and how many still wait.
     """
-    learnt = Learnt()
+    learnt = LearnResult()
     if not reader.is_used:
         return learnt
     for session in _waiting(ctx, namespace, sessions):
@@ -193,7 +193,7 @@ def _waiting(ctx: Context, namespace: str, sessions: Sequence[str]) -> dict[str,
 
 def _late_page(
     ctx: Context, namespace: str, session: str, reader: ModelReader, listening: Listening
-) -> tuple[Learnt, list[str]]:
+) -> tuple[LearnResult, list[str]]:
     work = FactSession(ctx, namespace, ctx.clock())
     documents = ctx.store.documents.find(namespace, Shelf.LEARNED, [session])
     work.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
@@ -209,7 +209,7 @@ def _late_page(
             break
         read.append(identity)
     if not read:
-        return Learnt(), []
+        return LearnResult(), []
     if unread.first:
         unread.go_on([*ids, after][len(read)], listener.recent_ids(session))
     listener.model.write()

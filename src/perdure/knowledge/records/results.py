@@ -16,7 +16,7 @@ from perdure.records.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt(Written):
+class LearnResult(Written):
     """What messages taught; ``reason`` says why they taught nothing."""
 
     _computed: ClassVar[tuple[str, ...]] = ("changed", "reason")
@@ -48,13 +48,13 @@ class Learnt(Written):
             "facts of any language can be handed over with claims."
         )
 
-    def joined(self, other: Learnt) -> Learnt:
+    def joined(self, other: LearnResult) -> LearnResult:
         """Return this and another, in order."""
 
         def both(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(dict.fromkeys((*mine, *theirs)))
 
-        return Learnt(
+        return LearnResult(
             self.messages + other.messages,
             both(self.created, other.created),
             both(self.reinforced, other.reinforced),
@@ -283,7 +283,7 @@ class Rate(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SynonymQuestion:
     """Two predicates of which a person was asked whether they are the same."""
 
     goes: str  # the name that is replaced where they are
@@ -301,7 +301,7 @@ class RatesResult(Written):
     rates: tuple[Rate, ...]  # one for each sort of predicate, by name
     learned: bool  # whether they were written down just now, so that they count
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty if nothing had changed
-    alike: tuple[Alike, ...] = ()  # predicates of which a person was asked whether they are the same, by name
+    alike: tuple[SynonymQuestion, ...] = ()  # predicates of which a person was asked whether they are the same, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +336,7 @@ class ProceduresResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Cited(JsonRecord):
+class CitedMemory(JsonRecord):
     """What became of what one memory cites."""
 
     id: str  # the memory
@@ -346,7 +346,7 @@ class Cited(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Verified(Written):
+class VerifyResult(Written):
     """What a verification found and changed."""
 
     _computed: ClassVar[tuple[str, ...]] = ("counts", "changed")
@@ -354,7 +354,7 @@ class Verified(Written):
     namespace: str  # where
     # what authorities said of facts, with the value that was believed and the one that they have
     verdicts: tuple[Verdict, ...] = ()
-    cited: tuple[Cited, ...] = ()  # what became of what memories cite
+    cited: tuple[CitedMemory, ...] = ()  # what became of what memories cite
     left: int = 0  # facts and citing memories beyond the limit; they come first the next time
     unasked: tuple[str, ...] = ()  # ids that were named and that no authority has a word on
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty where nothing changed

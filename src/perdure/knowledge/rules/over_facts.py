@@ -9,18 +9,18 @@ from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.over_words import FactWords, over_in_text, says_more
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Scope, State, Status
-from perdure.records.recall import Filters, OverFact, OverInText
+from perdure.records.recall import Filters, OutdatedFact, TextCaveats
 from perdure.rules.point_in_time import believed_until, is_denied_past, is_past
 
 
 class Over(NamedTuple):
     """What of a memory's facts holds no longer."""
 
-    facts: tuple[OverFact, ...]  # the newest first; empty where all hold
+    facts: tuple[OutdatedFact, ...]  # the newest first; empty where all hold
     says: frozenset[str]  # all that it says
     is_whole: bool  # none of its facts holds, and it says no more than these
     is_told: bool = False  # something of it holds, but no more than its other facts say
-    in_text: OverInText = OverInText()  # where its text says it
+    in_text: TextCaveats = TextCaveats()  # where its text says it
 
     @property
     def holding(self) -> frozenset[str]:
@@ -77,12 +77,12 @@ class Beside(NamedTuple):
         return found
 
 
-def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFact], set[str]]:
+def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OutdatedFact], set[str]]:
     """Return fact -> what is to be said of it, of those that hold no longer, and those that were told as past.
 
     A fact that another one says again still holds, and is in neither, unless that one corrects its days.
     """
-    over: dict[str, OverFact] = {}
+    over: dict[str, OutdatedFact] = {}
     told_as_past: set[str] = set()
     shared = beside.shared()
     for fact in gone:
@@ -101,7 +101,7 @@ def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFa
 def over_in(
     text: str,
     says: Collection[str],
-    over: Mapping[str, OverFact],
+    over: Mapping[str, OutdatedFact],
     told_as_past: Collection[str],
     words: Mapping[str, FactWords],
 ) -> Over:
@@ -154,7 +154,7 @@ def _was_told_as_past(fact: Fact, state: State, follower: Fact | None) -> bool:
     return at_once and (follower is None or (was_over and is_stated and begin < (fact.valid_to or begin)))
 
 
-def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str) -> OverFact:
+def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str) -> OutdatedFact:
     how = "replaced"
     had_ended = state is not None and fact.valid_to is not None and fact.valid_to < state.created_ms
     if state is not None and state.status is Status.INVALIDATED:
@@ -166,4 +166,4 @@ def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str)
     retired = fact.retired if state is None else believed_until(fact, state)
     since = fact.valid_to if how == "ended" else retired
     content = f"{fact.shown_predicate}: {fact.shown_value}"
-    return OverFact(fact.id, content, how, "" if since is None else text_of(since), instead)
+    return OutdatedFact(fact.id, content, how, "" if since is None else text_of(since), instead)

@@ -13,7 +13,7 @@ import numpy as np
 
 from perdure.knowledge.extraction.words import base_verb, singular
 from perdure.knowledge.records.facts import UNNAMED, Fact, Predicate, ValueKind
-from perdure.knowledge.records.results import Alike
+from perdure.knowledge.records.results import SynonymQuestion
 from perdure.records.errors import PolicyError
 from perdure.records.instant import Instant
 from perdure.records.memory import FACT_SORTS, Document, Shelf, Sort
@@ -304,9 +304,9 @@ def _pair(goes: str, stays: str, data: Mapping[str, Any]) -> SynonymPair:
     return SynonymPair(goes, stays, answer, float(data["cosine"]), fact, other, int(data["at_ms"]))
 
 
-def asked_pairs(documents: Iterable[Document]) -> tuple[Alike, ...]:
+def asked_pairs(documents: Iterable[Document]) -> tuple[SynonymQuestion, ...]:
     """Return the pairs that were asked about, for people."""
-    return tuple(Alike(p.goes, p.stays, p.said.value, p.cosine) for p in pairs_of(documents))
+    return tuple(SynonymQuestion(p.goes, p.stays, p.said.value, p.cosine) for p in pairs_of(documents))
 
 
 def canonical_name(name: str, pairs: Iterable[SynonymPair]) -> str:

@@ -16,7 +16,7 @@ from perdure.operations.lifecycle.sweep import sweep
 from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.consolidation_results import Crystal, PromotionResult, SessionResult
+from perdure.records.consolidation_results import CrystallizedSummary, PromotionResult, SessionResult
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import DERIVED, Document, Kind, Record, Scope, Shelf, Status
@@ -77,7 +77,7 @@ def _result(promotion: _Promotion) -> PromotionResult:
         median=promotion.median,
         promoted=promotion.promoted,
         summaries=tuple(
-            Crystal(identity, s.draft.text, s.members, round(s.draft.confidence, 6))
+            CrystallizedSummary(identity, s.draft.text, s.members, round(s.draft.confidence, 6))
             for identity, s in promotion.summaries.items()
         ),
     )

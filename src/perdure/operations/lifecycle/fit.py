@@ -19,7 +19,7 @@ from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Content, Form, MemoryItem, Record, State, Status
 from perdure.records.plan import Plan
-from perdure.records.report import FitResult, Held, Refitted, Report, TierMove
+from perdure.records.report import BudgetChange, FitResult, HeldMoves, Report, TierMove
 from perdure.records.store_rows import Lease, TransactionView
 from perdure.rules.decisions import Decisions, settle
 from perdure.rules.lifecycle.budget_fitting import (
@@ -92,7 +92,7 @@ def fit_after_sweep(ctx: Context, report: Report, namespace: str | None = None, 
             report = replace(
                 report,
                 moved=(*report.moved, *moved),
-                held=(*report.held, *((Held(place, (), result.held),) if result.held else ())),
+                held=(*report.held, *((HeldMoves(place, (), result.held),) if result.held else ())),
                 operations=(*report.operations, *result.operations),
                 plans=(*report.plans, *result.plans),
             )
@@ -120,7 +120,7 @@ class _Fit:
     # memories whose answers the recall gate would lose; they stay as they are
     spared: set[str] = field(default_factory=set)
     before: int | None = None  # tokens visible at the start
-    refitted: list[Refitted] = field(default_factory=list)  # what was done
+    refitted: list[BudgetChange] = field(default_factory=list)  # what was done
     plans: list[Plan] = field(default_factory=list)  # how
     held: str = ""  # why a gate stopped some of it
 
@@ -238,7 +238,7 @@ class _Fit:
             self.plans.append(plan)
             for identity, form in batch:
                 was = self.pieces[identity].forms[0][0]
-                self.refitted.append(Refitted(identity, f"{was.value} to {form.value if form else 'archived'}"))
+                self.refitted.append(BudgetChange(identity, f"{was.value} to {form.value if form else 'archived'}"))
 
     def _try(self, plan: Plan) -> None:
         """Ask the recall gate about a plan of a dry run, together with what would be written before it."""

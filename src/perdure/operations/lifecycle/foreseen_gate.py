@@ -14,8 +14,8 @@ from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Record, Status
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import CandidateColumns, Filters, Pool, Query
-from perdure.records.report import Held
-from perdure.records.store_rows import Lost
+from perdure.records.report import HeldMoves
+from perdure.records.store_rows import LostAnswer
 from perdure.rules.lifecycle.canaries import recall_refusal
 from perdure.rules.lifecycle.ration import Ration, Rationing
 from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, Transition, forecast_moves, replay
@@ -26,7 +26,7 @@ TRIES: Final = 5
 
 def gate_openings(
     ctx: Context, place: str, sharing: Rationing, ration: Ration
-) -> tuple[Mapping[str, Opening], list[Held]]:
+) -> tuple[Mapping[str, Opening], list[HeldMoves]]:
     """Return from when both gates let memories be hidden or shortened, and what they still hold in the end."""
     shut, refused = _refused(ctx, place, sharing, ration)
     held: dict[str, list[str]] = {}
@@ -34,7 +34,7 @@ def gate_openings(
         if identity in refused or identity in ration.waits:
             because = refused.get(identity) or ration.waits[identity].of_all
             held.setdefault(because, []).append(identity)
-    return {**ration.openings, **shut}, [Held(place, tuple(ids), because) for because, ids in held.items()]
+    return {**ration.openings, **shut}, [HeldMoves(place, tuple(ids), because) for because, ids in held.items()]
 
 
 def _refused(ctx: Context, place: str, sharing: Rationing, ration: Ration) -> tuple[dict[str, Opening], dict[str, str]]:
@@ -77,7 +77,7 @@ def _losses(trajectory: Trajectory) -> list[Transition]:
     return [s for s in trajectory.transitions if s.hides or s.shrinks]
 
 
-def _culprits(lost: Sequence[Lost], going: Mapping[str, Sequence[Transition]], held: Collection[str]) -> set[str]:
+def _culprits(lost: Sequence[LostAnswer], going: Mapping[str, Sequence[Transition]], held: Collection[str]) -> set[str]:
     """Return which of the memories that lose something are to be held, so that no answer is lost."""
     found = set[str]()
     for one in lost:

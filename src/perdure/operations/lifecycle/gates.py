@@ -17,7 +17,7 @@ from perdure.records.memory import STANDS_FOR, Record, Shelf
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Answer, Canary, Lost, SearchView, TransactionView
+from perdure.records.store_rows import Answer, Canary, LostAnswer, SearchView, TransactionView
 from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
 from perdure.rules.lifecycle.ration import Budget, LossHistory
 from perdure.rules.lifecycle.signals import memory_items
@@ -136,7 +136,7 @@ class Stake:
         named = {*canary.expect, *(answer.id for answer in before)}
         return named.union(*(self.stand_ins.get(i, frozenset()) for i in canary.expect))
 
-    def lost_in(self, ctx: Context, look: SearchView) -> list[Lost]:
+    def lost_in(self, ctx: Context, look: SearchView) -> list[LostAnswer]:
         """Return the answers of now that are none in a view of what would be."""
         return [
             lost

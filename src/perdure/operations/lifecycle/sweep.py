@@ -21,7 +21,7 @@ from perdure.records.errors import ConflictError, GateStopped, IncompleteWarning
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.report import Held, Report, TierMove
+from perdure.records.report import HeldMoves, Report, TierMove
 from perdure.records.store_rows import Lease
 from perdure.rules.lifecycle.maintenance import (
     GateRefusals,
@@ -46,7 +46,7 @@ class _Tally:
     examined: int = 0
     counted: int = 0
     moved: list[TierMove] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
+    held: list[HeldMoves] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
 
 
@@ -278,7 +278,7 @@ class _Sweep:
             for t in trajectories:
                 if t.after.held:
                     held.setdefault(self._why(t.id, refusals, of_all=True), []).append(t.id)
-        tally.held += [Held(self.place, tuple(ids), because) for because, ids in held.items()]
+        tally.held += [HeldMoves(self.place, tuple(ids), because) for because, ids in held.items()]
 
     def _page(self, ids: Sequence[str]) -> tuple[list[Trajectory], Plan, GateRefusals]:
         """Play a page and write it; what a gate stops is held, and the rest goes on."""

@@ -17,7 +17,7 @@ from perdure.records.digest_marker import END_MARKER
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MemoryItem
 from perdure.records.policy import Policy
-from perdure.records.recall import OverInText
+from perdure.records.recall import TextCaveats
 from perdure.records.report import Digest
 from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
@@ -70,7 +70,7 @@ class Candidates:
     said: bool = True  # whether what was merely said may be shown, too
     year: int | None = None  # days of this year are written short; None writes all as ISO dates
     asking: str = ""  # what is said above the questions
-    over: Mapping[str, OverInText] = field(default_factory=dict)  # memory -> what of it holds no longer
+    over: Mapping[str, TextCaveats] = field(default_factory=dict)  # memory -> what of it holds no longer
     superseded: Collection[tuple[str, str]] = ()  # (later, earlier): the later one likely makes the other untrue
     by_number: bool = True  # whether another number of the same thing does, too: where no model judges statements
     noted: Sequence[MemoryItem] = ()  # facts that have no line, because notes say them

@@ -13,7 +13,7 @@ import numpy as np
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Status
 from perdure.records.policy import Policy
-from perdure.records.report import Held, Report, TierMove
+from perdure.records.report import HeldMoves, Report, TierMove
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.maintenance import list_moves
 from perdure.rules.lifecycle.moves import instant_texts
@@ -42,7 +42,7 @@ class Outlook:
     by_day: Counter[tuple[int, str]] = field(default_factory=Counter)  # (day, kind of move) -> how many
     by_rule: Counter[str] = field(default_factory=Counter)  # rule of the tier table -> how many
     moves: list[_OrderedMove] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)  # what the gates still hold in the end
+    held: list[HeldMoves] = field(default_factory=list)  # what the gates still hold in the end
 
     def add_page(
         self, found: Foreseen, without: Bools, namespace: str, places: Sequence[tuple[int, int]], policy: Policy

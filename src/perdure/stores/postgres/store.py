@@ -23,7 +23,7 @@ from perdure.records.store_rows import (
     Details,
     Lease,
     Neighbours,
-    Purged,
+    Purge,
     StoreHealth,
     StoreSize,
     TransactionView,
@@ -283,7 +283,7 @@ class PostgresStore(SqlStore):
     def forget_texts(self, namespace: str) -> None:
         """Return at once: the store has nothing of texts in this process."""
 
-    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:  # noqa: ARG002  # the protocol's
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purge:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""
         return purge(self.address, self._server, texts)
 

@@ -19,7 +19,7 @@ from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Lease, Neighbours, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
+from perdure.records.store_rows import Lease, Neighbours, Purge, StoreHealth, StoreSize, TransactionView, Unwritable
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.plans import SqlTransactionView
@@ -323,7 +323,7 @@ class SqliteStore(SqlStore):
         with self._use():
             self._searches.forget_texts(namespace)
 
-    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purge:
         """Remove what deleted rows left in the file and its log, and search both for the erased words."""
         self.flush()
         with self._use() as connection, self._commits.paused():
