@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     )
     from perdure.records.explanation import Explanation
     from perdure.records.memory import MemoryItem, Message
-    from perdure.records.outcome import FactClaim, Outcome, RelatedMemory, RememberResult, Written
+    from perdure.records.outcome import FactClaim, Outcome, RelatedMemory, RememberResult, WriteResult
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
@@ -99,14 +99,14 @@ if TYPE_CHECKING:
         BacktestResult,
         CompressionReport,
         Digest,
-        Entry,
         ExtractResult,
         FitResult,
         IngestResult,
+        JournalEntry,
         Operation,
         ReembedResult,
-        Report,
         Stats,
+        SweepReport,
     )
     from perdure.records.signal_results import (
         DecayResult,
@@ -132,13 +132,13 @@ _MODULES = {
     "records.access": "NewToken Token",
     "records.memory": "MemoryItem Message",
     "records.store_results": "ApplyResult CompactResult ErasureResult RepairResult UndoResult",
-    "records.outcome": "FactClaim Outcome RelatedMemory RememberResult Written",
+    "records.outcome": "FactClaim Outcome RelatedMemory RememberResult WriteResult",
     "records.plan": "Plan",
     "records.policy": "Policy",
     "records.recall": "Absence Hit Recall",
     "records.explanation": "Explanation",
-    "records.report": "Alert BacktestResult CompressionReport Digest Entry ExtractResult "
-    "FitResult IngestResult Operation ReembedResult Report Stats",
+    "records.report": "Alert BacktestResult CompressionReport Digest ExtractResult "
+    "FitResult IngestResult JournalEntry Operation ReembedResult Stats SweepReport",
     "records.signal_results": "DecayResult Question ReinforceResult Review StrengthenResult UseResult WeakenResult",
     "records.consolidation_results": "ConsolidateResult Edge EdgeChange PromotionResult SessionResult TaskResult",
     "knowledge.records.results": "AliasChange AnswerSheet EntityMerge EntitySplit EntityView FactLine "
@@ -164,23 +164,13 @@ __all__ += ["PerdureError", "PerdureWarning", "PolicyError", "SpaceMismatch", "S
 __all__ += ["StoreError", "StoreReadOnly", "StoreTooNew", "StoreUnfinished", "TargetTaken", "UntrustedPolicyWarning"]
 __all__ += ["Absence", "Alert", "AliasChange", "AnswerSheet", "ApplyResult", "BacktestResult", "CompressionReport"]
 __all__ += ["ConsolidateResult", "DecayResult", "Digest", "Edge", "EdgeChange", "EntityMerge", "EntitySplit"]
-__all__ += ["EntityView", "Entry", "Explanation", "ExtractResult", "FactClaim", "FactLine", "FitResult", "Hit"]
-__all__ += ["IngestResult", "LearnResult", "MemoryItem", "Operation", "Outcome", "Plan", "ProceduresResult"]
-__all__ += ["PromotionResult", "Question", "RatesResult", "Recall", "ReembedResult", "ReinforceResult"]
-__all__ += [
-    "RelatedMemory",
-    "RememberResult",
-    "Report",
-    "Review",
-    "SessionResult",
-    "Stats",
-    "StrengthenResult",
-    "Summaries",
-    "TaskResult",
-    "Timeline",
-]
+__all__ += ["EntityView", "Explanation", "ExtractResult", "FactClaim", "FactLine", "FitResult", "Hit"]
+__all__ += ["IngestResult", "JournalEntry", "LearnResult", "MemoryItem", "Operation", "Outcome", "Plan"]
+__all__ += ["ProceduresResult", "PromotionResult", "Question", "RatesResult", "Recall", "ReembedResult"]
+__all__ += ["ReinforceResult", "RelatedMemory", "RememberResult", "Review", "SessionResult", "Stats"]
+__all__ += ["StrengthenResult", "Summaries", "SweepReport", "TaskResult", "Timeline"]
 __all__ += ["UndoResult", "UseResult", "VerifyResult", "WeakenResult"]
 __all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
 __all__ += ["MemoryErased", "OutcomeUnknown", "TooManyCalls", "UncountedWarning"]
 __all__ += ["DamageWarning", "IncompleteWarning", "LeaseLost", "NodeUnavailable", "QuotaExceeded", "StoreDenied"]
-__all__ += ["StoreClosed", "StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError", "Written"]
+__all__ += ["StoreClosed", "StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError", "WriteResult"]

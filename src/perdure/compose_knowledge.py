@@ -25,7 +25,7 @@ def extension_of(policy: Policy) -> Extension[Context]:
         PolicyError: The knowledge file cannot be read, or something in it is refused; all faults are listed.
     """
     if policy.knowledge.learn == "off" and not policy.knowledge.file:
-        return OnDemand(lambda: knowledge_of(policy))
+        return LazyKnowledge(lambda: knowledge_of(policy))
     return knowledge_of(policy)
 
 
@@ -43,7 +43,7 @@ def knowledge_of(policy: Policy) -> Extension[Context]:
     return knowledge_from(toml_of(path), path.name, path.absolute().parent)
 
 
-class OnDemand(Extension[Context]):
+class LazyKnowledge(Extension[Context]):
     """What learns facts, loaded where something was learned before: a seam is passed on if it meets a fact."""
 
     def __init__(self, load: Callable[[], Extension[Context]]) -> None:

@@ -29,7 +29,7 @@ from perdure.rules.validation.values import checked_text
 if TYPE_CHECKING:
     from perdure.stores.postgres.server import Address
     from perdure.stores.postgres.store import PostgresStore
-    from perdure.stores.sqlite.backup import Copied
+    from perdure.stores.sqlite.backup import CopiedStore
 
 _LONGEST_PATH = 4096
 _CONNECTION = re.compile(r"^postgres(ql)?(\+\w+)?:|\b(password|dbname|host)\s*=", re.IGNORECASE)
@@ -278,7 +278,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     )
 
 
-def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
+def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> CopiedStore:
     """Write a verified copy of a store as it is at one moment; others may use it meanwhile.
 
     Of a server it is a copy of all namespaces that the address sees, as a store's file; the service's role will do.
@@ -313,7 +313,7 @@ def _copy_moment(address: Address, file: Path) -> None:
         reads.close()
 
 
-def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool = False) -> Copied:
+def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool = False) -> CopiedStore:
     """Put a verified copy of a backup where a store is wanted; a file that is replaced is kept beside it.
 
     Args:

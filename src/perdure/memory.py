@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from perdure.records.outcome import RelatedMemory
     from perdure.records.policy import Policy
     from perdure.records.recall import Hit
-    from perdure.records.report import Operation, Report
+    from perdure.records.report import Operation, SweepReport
     from perdure.records.store_results import Readiness
     from perdure.records.store_rows import Unwritable
     from perdure.records.transfer import Line
@@ -225,7 +225,7 @@ class Memory(
 
     def forecast_under(
         self, policy: Mapping[str, Any], days: float, namespace: str | None, *, details: bool = False
-    ) -> Report:
+    ) -> SweepReport:
         """Return what would move within some days without further access if the policy were another from now on.
 
         Args:

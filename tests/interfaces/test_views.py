@@ -21,7 +21,6 @@ from conftest import budget
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import (
     Command,
-    Foreign,
     Identifier,
     Line,
     Pairs,
@@ -29,6 +28,7 @@ from perdure.interfaces.views.blocks import (
     Quote,
     Table,
     Undo,
+    Untrusted,
 )
 from perdure.interfaces.views.model import DATA, render_text
 from perdure.interfaces.views.terminal import draw
@@ -83,13 +83,13 @@ def drawn(blocks, width=400):
 def blocks_with(text):
     """Return one of each place in which text of others may stand."""
     return [
-        Line(("Searched ", Foreign(text), " for it."), item=True),
-        Table(("id", "name", "content"), ((Identifier("1a2b3c4d"), Foreign(text), Foreign(text, 40)),)),
-        Pairs((("tags", Foreign(text)), ("made by", (Foreign(text), ", ", Foreign(text))))),
+        Line(("Searched ", Untrusted(text), " for it."), item=True),
+        Table(("id", "name", "content"), ((Identifier("1a2b3c4d"), Untrusted(text), Untrusted(text, 40)),)),
+        Pairs((("tags", Untrusted(text)), ("made by", (Untrusted(text), ", ", Untrusted(text))))),
         Quote(
             text,
-            ("note", ("session ", Foreign(text))),
-            (("doubted by ", Foreign(text)),),
+            ("note", ("session ", Untrusted(text))),
+            (("doubted by ", Untrusted(text)),),
             number=1,
             speaker=text or "X",
         ),
@@ -353,7 +353,7 @@ def sample_of_class(kind, text, seen):
 
 
 RESULTS = [
-    *(Explanation, recall.Recall, recall.Absence, report.Report, report.Stats, report.IngestResult),
+    *(Explanation, recall.Recall, recall.Absence, report.SweepReport, report.Stats, report.IngestResult),
     *(
         signals.DecayResult,
         signals.ReinforceResult,

@@ -52,7 +52,7 @@ async def awaited(behind: perdure.AsyncMemory) -> None:
 
 
 report = memory.sweep(dry_run=True)
-assert_type(report, perdure.Report)
+assert_type(report, perdure.SweepReport)
 assert_type(report.plans, tuple[perdure.Plan, ...])
 assert_type(memory.apply(report.plans[0]), perdure.ApplyResult)
 assert_type(memory.digest(budget_tokens=500), str)

@@ -107,7 +107,7 @@ def _like(hit: Hit, other: Hit) -> Hit:
     return replace(hit, score=other.score, parts=other.parts, cosine=other.cosine, relevance=other.relevance)
 
 
-class TakenBack(NamedTuple):
+class Retractions(NamedTuple):
     """What later statements take back of a memory by their words alone."""
 
     over: tuple[OutdatedFact, ...]  # what of it, as an answer marks it, besides what its facts tell
@@ -116,7 +116,7 @@ class TakenBack(NamedTuple):
 
 def taken_back(
     ctx: Context, memory: MemoryItem, over: Sequence[OutdatedFact], sources: Sequence[MemoryItem] = ()
-) -> TakenBack:
+) -> Retractions:
     """Return what of a memory later ones take back by words alone.
 
     Args:
@@ -131,8 +131,8 @@ def taken_back(
     shown = {h.memory.id: h for h in with_unfound_corrections(ctx, memory.namespace, hits, "", inside, says)}
     own = shown[memory.id]
     if memory.kind is Kind.FACT:
-        return TakenBack(own.over[len(over) :], tuple(shown[i].memory for i in own.newer if i in shown))
+        return Retractions(own.over[len(over) :], tuple(shown[i].memory for i in own.newer if i in shown))
     if own.updated_by is None or any(fact.replaced_by == own.updated_by for fact in over):
-        return TakenBack(own.over[len(over) :], ())
+        return Retractions(own.over[len(over) :], ())
     since = text_of(said_after(shown[own.updated_by].memory.state, memory.state))
-    return TakenBack((OutdatedFact(memory.id, memory.content, "replaced", since, own.updated_by),), ())
+    return Retractions((OutdatedFact(memory.id, memory.content, "replaced", since, own.updated_by),), ())

@@ -31,7 +31,7 @@ from perdure.rules.erasure import (
     SALT,
     Dependents,
     Subject,
-    Unsaid,
+    UnusedNames,
     confirmation,
     find_dependents,
     salt_document,
@@ -158,7 +158,7 @@ class _Target:
     def word(self) -> str:
         return confirmation((*self.erased_ids, *self.entities))
 
-    def names(self, unsaid: Unsaid, salt: str, operation: str) -> ErasedNames:
+    def names(self, unsaid: UnusedNames, salt: str, operation: str) -> ErasedNames:
         """Return the names that go, and what stands for the ids of entities; no two erasures give the same one."""
         ids = {i: stand_in(salt, f"{operation} {i}") for i in sorted({*self.entities, *unsaid.ids})}
         return ErasedNames(unsaid.words, unsaid.plain, ids, unsaid.forms, unsaid.values)

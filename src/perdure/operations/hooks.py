@@ -291,11 +291,11 @@ class Agent:
         found = [] if takes_over(text) else find_requests(text, trust_of(message.role, message.source))
         if not found:
             return
-        from perdure.operations.extract import Place, store_candidates  # noqa: PLC0415  # only where it is used
+        from perdure.operations.extract import NoteDestination, store_candidates  # noqa: PLC0415  # only where it is used
 
         found = [replace(c, content=as_sentence(c.content)) for c in found]  # they were cut out of "Remember that ..."
         key = f"{message.session}:{message.key}"
-        place = Place(namespace, message.session, at=message.at, key=key, sort=Sort.REQUEST)
+        place = NoteDestination(namespace, message.session, at=message.at, key=key, sort=Sort.REQUEST)
         ctx = self.ctx if embed == "now" else replace(self.ctx, embedder=None)
         try:
             retry(lambda: store_candidates(ctx, found, place if message.key else replace(place, key=None), KNOWN_AGAIN))

@@ -31,7 +31,7 @@ from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import CONFLICT_WITH, DERIVED, Shelf
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.report import NOTES, Entry, Operation
+from perdure.records.report import NOTES, JournalEntry, Operation
 from perdure.records.store_results import ApplyResult, UndoResult
 
 _IN_PARTS: Final = frozenset({"decay", "fit", "sweep"})
@@ -42,7 +42,7 @@ _MOST_LISTED: Final = 10  # ids that a message lists
 
 def history(
     ctx: Context, identity: str | None, *, namespace: str | None = None, limit: int = 100, notes: bool = False
-) -> list[Entry] | list[Operation]:
+) -> list[JournalEntry] | list[Operation]:
     """Return a memory's journal, oldest first; or, without an id, the newest operations first.
 
     ``notes``: also operations by which hooks and maintenance write something down for themselves.

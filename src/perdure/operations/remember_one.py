@@ -14,7 +14,7 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import handed_claims, store_drafts
 from perdure.operations.writing import read_after, read_record, redacted_in, retry, tell_redacted
 from perdure.records.errors import InvalidInput
-from perdure.records.glance import Glance
+from perdure.records.glance import MemoryPreview
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Status
 from perdure.records.outcome import ClaimResult, GivenClaim, RelatedMemory, RememberResult
@@ -144,7 +144,7 @@ def _reply(ctx: Context, decisions: Decisions, stored: RememberResult, claims: S
     return replace(stored, related=tuple(map(_related_memory, islice(related, _MOST))), predicates=tuple(predicates))
 
 
-def _said_by(ctx: Context, namespace: str, glances: Sequence[Glance]) -> set[str]:
+def _said_by(ctx: Context, namespace: str, glances: Sequence[MemoryPreview]) -> set[str]:
     """Return the facts among some memories that another of them says: who updates that one updates them, too."""
     facts = sorted(g.id for g in glances if g.kind is Kind.FACT)
     others = {g.id for g in glances}
@@ -152,7 +152,7 @@ def _said_by(ctx: Context, namespace: str, glances: Sequence[Glance]) -> set[str
     return {fact for fact, kind, other in links if kind == DERIVED and other in others}
 
 
-def _is_shown(glance: Glance, stored: RememberResult) -> bool:
+def _is_shown(glance: MemoryPreview, stored: RememberResult) -> bool:
     """Whether an earlier memory is in view of those who see the new one."""
     reachable = glance.scope is Scope.LONG_TERM or glance.session == stored.memory.session
     return glance.status is Status.ACTIVE and reachable
@@ -189,7 +189,7 @@ def related_memory(record: Record) -> RelatedMemory:
     return _told(record.id, record.state.created_ms, record.content.text)
 
 
-def _related_memory(glance: Glance) -> RelatedMemory:
+def _related_memory(glance: MemoryPreview) -> RelatedMemory:
     return _told(glance.id, glance.created_ms, glance.text)
 
 

@@ -26,7 +26,7 @@ _SHOWN: Final = 3  # erasures that an error names
 
 
 @dataclass(frozen=True, slots=True)
-class Remains:
+class ErasedNamespace:
     """What is left of a namespace that was erased whole: no memory, but what says that they are not to come back."""
 
     namespace: str
@@ -48,15 +48,15 @@ class Remains:
         return f"{self.namespace} was erased whole ({named}{more}); the export has {export:,} of these memories."
 
 
-def remains_of(target: Store, namespace: str) -> Remains | None:
+def remains_of(target: Store, namespace: str) -> ErasedNamespace | None:
     """Return what is left of a namespace that was erased whole; None of one that has memories, or was not erased."""
     if target.transfer.count(namespace, "memory"):
         return None
-    found = Remains(namespace, tuple(_documents(target.transfer, namespace)))
+    found = ErasedNamespace(namespace, tuple(_documents(target.transfer, namespace)))
     return found if found.tombstones else None
 
 
-def refusal(remains: Remains, source: Store) -> TargetTaken:
+def refusal(remains: ErasedNamespace, source: Store) -> TargetTaken:
     """Return the error for an import that would bring back what was erased, and that nobody said to."""
     ids = {row["id"] for row in _rows(source.transfer, remains.namespace, "memory")}
     count = len({d.id for d in remains.tombstones} & ids)
@@ -85,7 +85,15 @@ def refuse_erased(source: Store, target: Store, renamed: RenamedExport | None) -
         raise TargetTaken(f"{told} written.", namespace, "memory", remedy="Export what is left of it, and import that.")
 
 
-def restore(source: Store, target: Store, remains: Remains, *, id: str, now: Instant, policy: str) -> TransferResult:  # noqa: A002  # the operation's
+def restore(
+    source: Store,
+    target: Store,
+    remains: ErasedNamespace,
+    *,
+    id: str,  # noqa: A002  # the operation's
+    now: Instant,
+    policy: str,
+) -> TransferResult:
     """Bring an export's state of a namespace back, and lift what forbade that for its memories.
 
     The namespace keeps the journal that it has, and one operation more; the export's journal, its log of recalls and
@@ -120,7 +128,7 @@ def _links(moves: RowTransfer, place: str) -> Iterator[Change]:
         yield Change(Target.LINK, str(row["id"]), None, {k: v for k, v in row.items() if k != "id"})
 
 
-def _document_changes(moves: RowTransfer, remains: Remains, ids: set[str]) -> list[Change]:
+def _document_changes(moves: RowTransfer, remains: ErasedNamespace, ids: set[str]) -> list[Change]:
     edits = DocumentEdits(remains.documents)
     for d in remains.documents:
         if d.shelf not in _KEPT or (d.shelf is Shelf.ERASED and d.id in ids):

@@ -88,7 +88,7 @@ def _link(pair: ComparedPair, chance: float, least: float) -> Change:
     return Change(Target.LINK, pair.later.id, None, row, because)
 
 
-class ReadOnce:
+class CachedReads:
     """Links, memories and keys of facts of a namespace, each read once however often it is asked for."""
 
     __slots__ = ("_ctx", "_keys", "_links", "_namespace", "_records")
@@ -187,7 +187,7 @@ def likely_superseded(
     ctx: Context,
     namespace: str,
     ids: Collection[str],
-    reading: ReadOnce | None = None,
+    reading: CachedReads | None = None,
     by: str = LIKELY_SUPERSEDES,
 ) -> frozenset[tuple[str, str]]:
     """Return (later, earlier) pairs of memories of which the later one likely makes the earlier one untrue.
@@ -202,7 +202,7 @@ def likely_superseded(
         return frozenset()
     if knowledge.supersession == "auto" and ctx.judge is None and ctx.embedder is not None:
         return frozenset()  # beside other vectors nothing is judged, and a server need not be asked
-    reading = ReadOnce(ctx, namespace) if reading is None else reading
+    reading = CachedReads(ctx, namespace) if reading is None else reading
     links = reading.links(ids)
     resting = resting_on(links, ids)
     if more := {source for some in resting.values() for source in some}.difference(ids):
@@ -229,7 +229,7 @@ def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:
 
 
 def _doubted(
-    reading: ReadOnce,
+    reading: CachedReads,
     resting: Mapping[str, Collection[str]],
     pairs: Collection[tuple[str, str]],
     links: Collection[Link],
@@ -257,7 +257,7 @@ def _doubted(
 
 
 def _spoken_of(
-    reading: ReadOnce, said: Collection[tuple[str, str]], later: Collection[str]
+    reading: CachedReads, said: Collection[tuple[str, str]], later: Collection[str]
 ) -> dict[tuple[str, str], set[str]]:
     """Return (later, source) -> the facts of a source about which a later statement has a fact of its own, if any.
 
@@ -273,7 +273,7 @@ def _spoken_of(
     return found
 
 
-def _inherited(reading: ReadOnce, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+def _inherited(reading: CachedReads, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return pairs whose later memory took the place of the later one of others."""
     found = set(pairs)
     new = {later for later, _ in pairs}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perdure.operations.ports import Context
-from perdure.operations.superseding import Links, ReadOnce, likely_superseded
+from perdure.operations.superseding import CachedReads, Links, likely_superseded
 from perdure.records.memory import LIKELY_SUPERSEDES, MAY_SUPERSEDE, Kind, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.corrected_hits import superseding_first
@@ -49,7 +49,7 @@ def with_rivals(ctx: Context, namespace: str, hits: list[Hit], filters: Filters)
 
 
 def _unsearched(
-    ctx: Context, namespace: str, beside: Mapping[str, Hit], filters: Filters, reading: ReadOnce | None = None
+    ctx: Context, namespace: str, beside: Mapping[str, Hit], filters: Filters, reading: CachedReads | None = None
 ) -> list[Hit]:
     """Return memories as hits that no search brought up, as good an answer as the hits that they are read beside.
 
@@ -57,7 +57,7 @@ def _unsearched(
     """
     if not beside or filters != Filters(isolated=filters.isolated, inside=filters.inside):
         return []
-    reading = ReadOnce(ctx, namespace) if reading is None else reading
+    reading = CachedReads(ctx, namespace) if reading is None else reading
     records = [r for r in reading.records(beside).values() if r.state.status is Status.ACTIVE]
     records = [r for r in records if filters.sees(r.state.scope, r.content.session)]
     memories = memory_items(records, ctx.policy, ctx.clock(), ctx.counted)
@@ -74,7 +74,7 @@ def with_later_statements(
     "Airflow it is" need not share a word with the question. A question that asks for the past, or names a day, keeps
     its hits and their order; the statements name each other all the same. ``known`` has links that are read.
     """
-    reading = ReadOnce(ctx, namespace, known)
+    reading = CachedReads(ctx, namespace, known)
     pairs = _superseded_among(ctx, namespace, hits, reading)
     possible = _superseded_among(ctx, namespace, hits, reading, MAY_SUPERSEDE)
     if not pairs:
@@ -102,7 +102,7 @@ def _with_possible_successors(
     question: str,
     filters: Filters,
     pairs: Collection[tuple[str, str]],
-    reading: ReadOnce,
+    reading: CachedReads,
 ) -> list[Hit]:
     """Return hits, and behind one the latest statement that may make it untrue, where none that may is there.
 
@@ -126,7 +126,7 @@ def _with_possible_successors(
 
 
 def _superseded_among(
-    ctx: Context, namespace: str, hits: Sequence[Hit], reading: ReadOnce, by: str = LIKELY_SUPERSEDES
+    ctx: Context, namespace: str, hits: Sequence[Hit], reading: CachedReads, by: str = LIKELY_SUPERSEDES
 ) -> frozenset[tuple[str, str]]:
     kinds = (Kind.EPISODE, Kind.NOTE, Kind.FACT) if by == LIKELY_SUPERSEDES else (Kind.EPISODE, Kind.NOTE)
     return likely_superseded(ctx, namespace, [h.memory.id for h in hits if h.memory.kind in kinds], reading, by)

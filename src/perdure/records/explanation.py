@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import FactReasons, RestingFact
 from perdure.records.recall import OutdatedFact
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Explanation(JsonRecord):
     summary: str  # a few sentences for people
     signals: Mapping[str, str]  # signal -> how it comes about, in words and numbers
     value_parts: Mapping[str, float]  # part of value -> its share
-    history: tuple[Entry, ...]  # journal entries about it, oldest first
+    history: tuple[JournalEntry, ...]  # journal entries about it, oldest first
     next_move: str  # what falls due next and when, or why nothing will
     # other memories it is linked to: (kind, id, weight). A kind that leads here ends in ``_by`` or ``_of``
     links: tuple[tuple[str, str, float], ...] = ()

@@ -12,7 +12,7 @@ from perdure.records.json_record import JsonRecord
 from perdure.records.memory import MemoryItem, Scope, Trust
 
 
-class Written(JsonRecord):
+class WriteResult(JsonRecord):
     """A result that says what it wrote: the ids of its operations, oldest first; none where nothing was written."""
 
     __slots__ = ()

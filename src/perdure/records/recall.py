@@ -155,7 +155,7 @@ class TextCaveats:
 
 
 @dataclass(frozen=True, slots=True)
-class Outdated:
+class OutdatedMemories:
     """What is not to be shown as current among some memories."""
 
     hidden: frozenset[str] = frozenset()  # what no longer holds, and facts that a note says as well

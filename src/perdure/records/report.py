@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from perdure.records.instant import InstantText
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import Written
+from perdure.records.outcome import WriteResult
 from perdure.records.plan import Plan
 
 
@@ -36,7 +36,7 @@ class HeldMoves:
 
 
 @dataclass(frozen=True, slots=True)
-class Report(Written):
+class SweepReport(WriteResult):
     """What a sweep did, or would do."""
 
     _computed: ClassVar[tuple[str, ...]] = ("tally", "changed")
@@ -63,7 +63,7 @@ class Report(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(JsonRecord):
+class JournalEntry(JsonRecord):
     """One line of the journal: what an operation changed about one row, and why."""
 
     operation_id: str
@@ -191,7 +191,7 @@ class Alert(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class IngestResult(Written):
+class IngestResult(WriteResult):
     """What an ingest brought in."""
 
     added: int  # messages stored
@@ -204,7 +204,7 @@ class IngestResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class ReembedResult(Written):
+class ReembedResult(WriteResult):
     """What was embedded again."""
 
     embedded: int  # memories that were given a vector
@@ -222,7 +222,7 @@ class MaintenanceRound(JsonRecord):
     swept: int  # namespaces that this worker swept
     kept: int  # namespaces that another worker was keeping
     lost: int  # namespaces that another worker took over meanwhile
-    examined: int  # as in ``Report``, over all of them
+    examined: int  # as in ``SweepReport``, over all of them
     moves: int
     counted: int
     held: int
@@ -230,7 +230,7 @@ class MaintenanceRound(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TaskRun:
     """One run of a task of upkeep in one namespace."""
 
     namespace: str  # where
@@ -244,7 +244,7 @@ class MaintenanceResult:
     """What one worker did in one round of upkeep by the schedule."""
 
     swept: MaintenanceRound  # the sweeps
-    runs: tuple[Run, ...]  # every run of a task that this worker began, in their order
+    runs: tuple[TaskRun, ...]  # every run of a task that this worker began, in their order
 
     @property
     def failed(self) -> dict[str, str]:
@@ -282,7 +282,7 @@ class ExtractedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractResult(Written):
+class ExtractResult(WriteResult):
     """What was extracted from a text."""
 
     candidates_found: int  # all that reached the least confidence, also those beyond ``extract.max_candidates``
@@ -301,7 +301,7 @@ class BudgetChange:
 
 
 @dataclass(frozen=True, slots=True)
-class FitResult(Written):
+class FitResult(WriteResult):
     """What keeping a namespace within a budget did, or would do."""
 
     _computed: ClassVar[tuple[str, ...]] = ("tally", "changed")

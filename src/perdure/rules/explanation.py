@@ -13,7 +13,7 @@ from perdure.records.identifier import short_id
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 from perdure.rules.escaping import LONGEST_LABEL, quoted_line
 from perdure.rules.last_said import said_at, was_affirmed
 from perdure.rules.lifecycle.moves import explain_moves, next_moves
@@ -48,7 +48,7 @@ def inverse_link(kind: str) -> str:
     return _LED_HERE.get(kind, kind)
 
 
-def _last_reason(history: Sequence[Entry]) -> str:
+def _last_reason(history: Sequence[JournalEntry]) -> str:
     if not history:
         return "none"
     undone = "undone: " if history[-1].operation == "undo" else ""
@@ -57,7 +57,7 @@ def _last_reason(history: Sequence[Entry]) -> str:
 
 def explain(
     memory: MemoryItem,
-    history: Sequence[Entry],
+    history: Sequence[JournalEntry],
     links: Sequence[tuple[str, str, float]],
     policy: Policy,
     now: Instant,
@@ -202,7 +202,7 @@ def _fading(state: State, policy: Policy) -> str:
     return f"loses {rate:.4%} a day since {since}" + (f", slowed {slowed:.2f} times by access" if slowed > 1 else "")
 
 
-def _hold(due: Trajectory, wait: str, history: Sequence[Entry]) -> str:
+def _hold(due: Trajectory, wait: str, history: Sequence[JournalEntry]) -> str:
     """Return what holds a memory back: the loss budget's word of now, or what the journal noted; empty if nothing."""
     noted = [e.because.removeprefix(_HELD_PREFIX) for e in history if e.because.startswith(_HELD_PREFIX)]
     freed = bool(due.transitions and noted and noted[-1].startswith("loss budget"))

@@ -10,12 +10,12 @@ from typing import Any, Final, TypeVar
 from perdure.records.damage import JournalOrder, RepairSources
 from perdure.records.deadline import unlimited
 from perdure.records.digests import content_digests
-from perdure.records.glance import Glance
+from perdure.records.glance import MemoryPreview
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
-from perdure.records.report import Entry, Operation
+from perdure.records.report import JournalEntry, Operation
 from perdure.records.store_rows import (
     Details,
     ImportanceRow,
@@ -123,7 +123,7 @@ class SqlStore(ABC):
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
         return self._read_once(namespace, lambda s: reading.records(s, namespace, ids)) if ids else []
 
-    def glances(self, namespace: str, ids: Sequence[str]) -> list[Glance]:
+    def glances(self, namespace: str, ids: Sequence[str]) -> list[MemoryPreview]:
         return self._read_once(namespace, lambda s: reading.glances(s, namespace, ids)) if ids else []
 
     def locate(self, identity: str, covers: Callable[[str], bool] = bool) -> str | None:
@@ -336,7 +336,7 @@ class SqlStore(ABC):
     def changes(self, namespace: str, operation: str) -> list[Change]:
         return [change_of(row) for row in self._rows(namespace, "journal_of_operation", operation=operation)]
 
-    def journal(self, namespace: str, identity: str) -> list[Entry]:
+    def journal(self, namespace: str, identity: str) -> list[JournalEntry]:
         rows = self._rows(namespace, "journal_of_memory", id=identity)
         return [entry_of((*row[:2], namespace, *row[3:])) for row in rows]
 

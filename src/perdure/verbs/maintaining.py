@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         MaintenanceResult,
         MaintenanceRound,
         ReembedResult,
-        Report,
+        SweepReport,
     )
     from perdure.records.store_results import ApplyResult, CompactResult, RepairResult
     from perdure.rules import redaction
@@ -57,7 +57,7 @@ class MaintainingVerbs:
     )
     def sweep(
         self, dry_run: DryRun = False, *, namespace: Everywhere | None = None, accept_loss: AcceptLoss | None = None
-    ) -> Report:
+    ) -> SweepReport:
         """Move memories that are due to their new tier, and archive those that the policy lets go.
 
         Safe to call at any time and as often as you like. Each operation can be undone. What the safety gates hold
@@ -73,7 +73,7 @@ class MaintainingVerbs:
         *,
         namespace: Everywhere | None = None,
         details: Annotated[bool, Param("List every move, not only the first 20.")] = False,
-    ) -> Report:
+    ) -> SweepReport:
         """Show what would move within some days without further access. Changes nothing.
 
         Moves are counted by day, kind and rule; the first 20 are listed.

@@ -188,7 +188,7 @@ class StoringVerbs:
             InvalidInput: A value is refused, for example a text that is too long; nothing was stored.
         """
         longest = self._context.policy.extract.max_text
-        place = extract.Place(namespace, session, task, at, trust=source_trust.trust_of(role))
+        place = extract.NoteDestination(namespace, session, task, at, trust=source_trust.trust_of(role))
         return extract.extract(
             self._context,
             values.checked_text(text, "text", longest=longest),

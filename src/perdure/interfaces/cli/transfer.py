@@ -12,7 +12,7 @@ import typer
 
 from perdure.interfaces.cli.call import Call, Exit, short_warnings, without_password
 from perdure.interfaces.views import Request, view_of
-from perdure.interfaces.views.blocks import Foreign, Line
+from perdure.interfaces.views.blocks import Line, Untrusted
 from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import REPAIR, DamageWarning
 from perdure.rules.validation.values import checked_namespace
@@ -70,7 +70,7 @@ def export(
     else:
         call.answer(
             {"file": file, "rows": rows, "seconds": seconds, "lost": lines.lost},
-            Line((f"Exported {pluralize(rows, 'row')} to ", Foreign(file), f" in {seconds:.1f} s.")),
+            Line((f"Exported {pluralize(rows, 'row')} to ", Untrusted(file), f" in {seconds:.1f} s.")),
         )
     return Exit.FAILED if lines.lost else Exit.OK
 
@@ -119,7 +119,7 @@ def import_(
             "name": None if name is None else checked_namespace(name),
             "partial": partial,
             "redact": not keep_secrets,
-            "restoring": compose.Ids()(compose.current_instant()) if restore_erased else None,
+            "restoring": compose.IdGenerator()(compose.current_instant()) if restore_erased else None,
             "progress": show,
         }
         moved = compose.import_lines(lines, call.prepared_store, policy, compose.current_instant(), **options)
@@ -151,7 +151,7 @@ def _show(call: Call, moved: TransferResult, verb: str, address: str, started: f
     seconds = round(time.perf_counter() - started, 3)
     rows = f"{pluralize(moved.written, 'row')} written, {pluralize(sum(moved.parts.values()), 'row')} verified"
     head = f"{verb} {pluralize(moved.namespaces, 'namespace')} to "
-    lines = [Line((head, Foreign(address), f" in {seconds:.1f} s: {rows}.")), *view_of(moved.parts, Request("copy"))]
+    lines = [Line((head, Untrusted(address), f" in {seconds:.1f} s: {rows}.")), *view_of(moved.parts, Request("copy"))]
     if moved.redacted:
         lines.append(Line(f"{pluralize(moved.redacted, 'row')} held secrets, which were replaced.", tone="warning"))
     if not moved.whole:
@@ -178,11 +178,10 @@ def backup(
     saved = compose.backup(call.store, expanded(file), overwrite=force)
     seconds = round(time.perf_counter() - started, 3)
     counts = {"memories": saved.memories, "operations": saved.operations, "bytes": saved.size}
+    path = str(saved.path)
     call.answer(
-        {"store": call.shown_store, "file": str(saved.path), **counts, "seconds": seconds},
-        Line(
-            (f"Backed up {pluralize(saved.memories, 'memory')} to ", Foreign(str(saved.path)), f" in {seconds:.1f} s.")
-        ),
+        {"store": call.shown_store, "file": path, **counts, "seconds": seconds},
+        Line((f"Backed up {pluralize(saved.memories, 'memory')} to ", Untrusted(path), f" in {seconds:.1f} s.")),
     )
 
 
@@ -197,9 +196,9 @@ def restore_backup(
     call.refuse_namespace("restore the memories", "perdure copy")
     result = compose.restore_backup(expanded(file), call.prepared_store(), overwrite=force)
     kept_path = None if result.kept is None else str(result.kept)
-    note = () if kept_path is None else (" The previous store is now ", Foreign(kept_path), ".")
+    note = () if kept_path is None else (" The previous store is now ", Untrusted(kept_path), ".")
     counts = {"memories": result.memories, "operations": result.operations}
     call.answer(
         {"store": call.shown_store, "file": file, **counts, "kept": kept_path},
-        Line((f"Restored {pluralize(result.memories, 'memory')} to ", Foreign(call.shown_store), ".", *note)),
+        Line((f"Restored {pluralize(result.memories, 'memory')} to ", Untrusted(call.shown_store), ".", *note)),
     )

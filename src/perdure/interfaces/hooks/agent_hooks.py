@@ -21,7 +21,7 @@ from perdure.interfaces.hooks.failures import failed_answer, unwritable_told
 from perdure.interfaces.hooks.hook_input import EVENTS, HookInput, parse_hook_input, render_hook_output
 from perdure.interfaces.hooks.project_notice import project_notice
 from perdure.interfaces.hooks.running_server import LONGEST_INPUT, made_default_store
-from perdure.interfaces.hooks.transcript_tail import Mark, read_new_messages
+from perdure.interfaces.hooks.transcript_tail import ReadPosition, read_new_messages
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_line
 from perdure.rules.validation.values import checked_namespace, checked_text
@@ -150,7 +150,7 @@ def _ingest_transcript(memory: Memory, session: str, path: Path | None, namespac
     if path is None:
         return
     session_record = memory.agent.known(session, namespace)
-    mark = Mark.from_text(session_record.mark) if session_record is not None and session_record.mark else None
+    mark = ReadPosition.from_text(session_record.mark) if session_record is not None and session_record.mark else None
     while True:
         try:
             messages, after = read_new_messages(path, mark, most=_BYTES_AT_ONCE)

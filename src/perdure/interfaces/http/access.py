@@ -149,7 +149,7 @@ class Keyring:
                 cache.popitem(last=False)
 
 
-class Access:
+class AccessMiddleware:
     """Sets ``request.state.memory`` and ``request.state.principal``; both are None for whoever is not known.
 
     A wrong token is refused for every path but the anonymous ones, and whoever has none for every path but those that

@@ -26,7 +26,7 @@ from perdure.interfaces.http.problems import (
     problem_of,
     told_to_callers,
 )
-from perdure.interfaces.mcp.run import OpenOnce, build
+from perdure.interfaces.mcp.run import LazyStore, build
 from perdure.records.errors import PerdureError, TooManyCalls
 from perdure.verbs.arguments import namespace_of
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _REQUEST: ContextVar[Request] = ContextVar("request")
 
 
-class CallersMemory(OpenOnce):
+class CallersMemory(LazyStore):
     """Gives each call the memory of the request that it came with; there is none outside of a request."""
 
     def __init__(self) -> None:

@@ -137,7 +137,7 @@ def _path(verb: Verb) -> dict[str, Any]:
 
 
 def _named(type_: Any) -> Any:
-    """Return a type with the names inside it, as in ``list["Entry"]``, as the types that they name."""
+    """Return a type with the names inside it, as in ``list["JournalEntry"]``, as the types that they name."""
     if isinstance(type_, str):
         return getattr(perdure, type_)
     inside = tuple(map(_named, get_args(type_)))

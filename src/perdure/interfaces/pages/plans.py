@@ -20,7 +20,7 @@ from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PolicyError
 from perdure.records.plan import Change, Plan
 from perdure.records.policy import PRESETS
-from perdure.records.report import Operation, PolicyOutcome, Report, TierMove
+from perdure.records.report import Operation, PolicyOutcome, SweepReport, TierMove
 
 DAYS: Final = 84
 _MOST_SHOWN: Final = 50  # moves of a preview that are listed
@@ -114,7 +114,7 @@ def _ahead(request: PageRequest) -> dict[str, Any]:
     }
 
 
-def _weeks(report: Report, now: datetime) -> Weeks:
+def _weeks(report: SweepReport, now: datetime) -> Weeks:
     weeks = [Counter[str]() for _ in range(DAYS // 7)]
     for move in report.moved:
         at = moment(move.at) or now
@@ -127,7 +127,7 @@ def _plot_of_weeks(weeks: Weeks, highest: float = 0) -> Markup:
     return columns([many for _, many, _ in weeks], f"Moves in each of the next {len(weeks)} weeks", highest=highest)
 
 
-def _plot(report: Report) -> Markup:
+def _plot(report: SweepReport) -> Markup:
     tally = Counter(m.move for m in report.moved).most_common(5)
     return stacked([Bar(name, many, shade) for shade, (name, many) in enumerate(tally)], "Moves that would be made")
 

@@ -148,7 +148,7 @@ def are_namesakes(one: str, other: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedName:
     """A name means one entity."""
 
     id: str  # which
@@ -157,7 +157,7 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True)
-class Ambiguous:
+class AmbiguousName:
     """A name may mean several entities: somebody must say which."""
 
     name: str  # as asked
@@ -165,13 +165,13 @@ class Ambiguous:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownName:
     """A name means nobody that is known, or is no name."""
 
     name: str
 
 
-Resolution = Resolved | Ambiguous | Unknown
+Resolution = ResolvedName | AmbiguousName | UnknownName
 
 
 class Names:
@@ -270,17 +270,17 @@ class Names:
         form = normal_name(name)
         exact = {self.standing(i) for i in self._ids.get(form, ())}
         if len(exact) == 1:
-            return Resolved(exact.pop(), 1.0, form)
+            return ResolvedName(exact.pop(), 1.0, form)
         if exact:
-            return Ambiguous(name, tuple((i, 1.0) for i in sorted(exact)))
+            return AmbiguousName(name, tuple((i, 1.0) for i in sorted(exact)))
         scores = self._near(form, fuzzy) if form else {}
         ranked = sorted(scores.items(), key=lambda found: (-found[1][0], found[0]))
         if not ranked:
-            return Unknown(name)
+            return UnknownName(name)
         (first, (best, alias)), *others = ranked
         if others and best - others[0][1][0] < MARGIN:
-            return Ambiguous(name, tuple((i, round(score, 4)) for i, (score, _) in ranked[:_MOST_SUGGESTED]))
-        return Resolved(first, round(best, 4), alias)
+            return AmbiguousName(name, tuple((i, round(score, 4)) for i, (score, _) in ranked[:_MOST_SUGGESTED]))
+        return ResolvedName(first, round(best, 4), alias)
 
     def _near(self, form: str, fuzzy: float) -> dict[str, tuple[float, str]]:
         """Return entity -> (score, alias) of the names that are alike enough."""

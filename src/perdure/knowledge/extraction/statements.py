@@ -9,7 +9,7 @@ from perdure.knowledge.extraction.attributes import attribute_of, changed_attrib
 from perdure.knowledge.extraction.clauses import Clause
 from perdure.knowledge.extraction.patterns import (
     STATES,
-    Match,
+    PatternMatch,
     list_items,
     match,
     name_end,
@@ -21,7 +21,7 @@ from perdure.knowledge.extraction.patterns import (
 from perdure.knowledge.extraction.raw_claims import MOST, RawClaim, claim_of, from_to, join_words, name_of, named_day
 from perdure.knowledge.extraction.words import OWNERS, PEOPLE, Words, base_verb, is_name, singular, skip_determiners
 from perdure.knowledge.languages import WORDS
-from perdure.knowledge.records.facts import Learned, Predicates
+from perdure.knowledge.records.facts import FactOrigin, Predicates
 
 _COMPARING: Final = frozenset({"better", "best", "more", "most", "less", "least"})
 _REASONS: Final = frozenset({"since", "because", ",", "but", "though", "so"})
@@ -53,14 +53,14 @@ def _of_somebody(clause: Clause, who: str, predicates: Predicates) -> list[RawCl
     return _act(clause, who, predicates)
 
 
-def _claim_of_match(clause: Clause, who: str, fit: Match, predicates: Predicates) -> RawClaim:
+def _claim_of_match(clause: Clause, who: str, fit: PatternMatch, predicates: Predicates) -> RawClaim:
     pattern, name, value = fit.pattern, fit.pattern.predicate, fit.value
     if name == "STATE":
         name = STATES["-".join(w.low for w in value)]
     elif name == "_version":
         name = f"{name_of(value[:-1])}_version"
-    tier = Learned.PREFERENCE if "pref" in pattern.flags else Learned.STATEMENT
-    tier = Learned.CORRECTION if "corr" in pattern.flags else tier
+    tier = FactOrigin.PREFERENCE if "pref" in pattern.flags else FactOrigin.STATEMENT
+    tier = FactOrigin.CORRECTION if "corr" in pattern.flags else tier
     more: dict[str, Any] = {"old": span_of(fit.old)} if fit.old else {}
     many = "many" in pattern.flags
     return claim_of(clause, who, predicates.name(name), value, learned=tier, kind=pattern.kind, many=many, **more)
@@ -75,7 +75,7 @@ def _act(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
             return []
         stop = _whole(clause)
         words = rest[skip_determiners(rest) : stop] if stop else ()
-        return [claim_of(clause, who, liked, words, learned=Learned.PREFERENCE, many=True)] if words else []
+        return [claim_of(clause, who, liked, words, learned=FactOrigin.PREFERENCE, many=True)] if words else []
     over = clause.ended and verb.isalpha() and verb not in {"be", "have", "get", "go", "would"}
     stop = thing_end(clause, 0) if verb in WORDS["habits"] or over else None
     if stop is None:
@@ -155,7 +155,7 @@ def _on_days(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]
 
 def _day(clause: Clause, who: str, day: tuple[Words, str], end: int, predicates: Predicates, **more: Any) -> RawClaim:
     name = predicates.name(f"{day[1]}_preference")
-    more = {"learned": Learned.PREFERENCE, "kind": "preference", "many": False, **more}
+    more = {"learned": FactOrigin.PREFERENCE, "kind": "preference", "many": False, **more}
     found = claim_of(clause, who, name, day[0], **more)
     return replace(found, span=(clause.start, max(found.span[1], end)))
 
@@ -223,10 +223,10 @@ def _switch_claims(clause: Clause, who: str, new: Words, old: Words, predicates:
     if (days := named_day(new)) is not None:
         was = named_day(old) if old else None
         more = {"old": span_of(was[0])} if was else {}
-        return [_day(clause, who, days, new[-1].end, predicates, learned=Learned.CORRECTION, **more)]
+        return [_day(clause, who, days, new[-1].end, predicates, learned=FactOrigin.CORRECTION, **more)]
     if version_end(replace(clause, rest=new), 0) == len(new):
         name = f"{name_of(new[:-1])}_version"
-        return [claim_of(clause, who, name, new, learned=Learned.CORRECTION, many=False, kind="setting", **more)]
+        return [claim_of(clause, who, name, new, learned=FactOrigin.CORRECTION, many=False, kind="setting", **more)]
     if clause.verb == "move":
         return []  # to a place, or to a tool
-    return [claim_of(clause, who, "use", new, learned=Learned.CORRECTION, many=True, **more)]
+    return [claim_of(clause, who, "use", new, learned=FactOrigin.CORRECTION, many=True, **more)]

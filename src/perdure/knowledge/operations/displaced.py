@@ -9,7 +9,7 @@ from typing import Final
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
 from perdure.knowledge.operations.fact_session import FactSession
-from perdure.knowledge.records.facts import Claim, Fact, Learned, Span
+from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Span
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, KnownFact
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.documents import find_records, find_states, whose_words
@@ -170,13 +170,13 @@ def _may_return(work: FactSession, older: str, now: Instant, beside: Collection[
 def _was_decided(work: FactSession, newer: str, older: str) -> bool:
     """Whether a person said that the older of two memories is wrong: by a correction, or asked which of two holds."""
     if newer not in work.facts:
-        return work.record(newer).content.source == Learned.CORRECTION
+        return work.record(newer).content.source == FactOrigin.CORRECTION
     work.read_questions([newer])
     pairs = ((older, newer), (newer, older))
     answered = any((work.edits.get(Shelf.CONFLICT, *pair) or {}).get("outcome") == "answered" for pair in pairs)
     fact = work.facts[newer]
     words = whose_words(work.ctx, work.namespace, {newer: fact.to_data()})
-    return answered or (fact.learned is Learned.CORRECTION and words[newer] is Trust.USER)
+    return answered or (fact.learned is FactOrigin.CORRECTION and words[newer] is Trust.USER)
 
 
 def _ask(work: FactSession, identity: str, because: str) -> None:

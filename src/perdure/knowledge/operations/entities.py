@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
+from perdure.knowledge.extraction.entity_names import AmbiguousName, Names, ResolvedName, entity_id, normal_name
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.conflicts_beside import merge_conflicts, split_conflicts
 from perdure.knowledge.records.facts import Entity
@@ -55,9 +55,9 @@ def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:
     if name in names.entities:
         return names.standing(name)
     found = names.resolve(name, ctx.policy.knowledge.fuzzy)
-    if isinstance(found, Resolved):
+    if isinstance(found, ResolvedName):
         return found.id
-    if isinstance(found, Ambiguous):
+    if isinstance(found, AmbiguousName):
         listed = ", ".join(f"{i} ({score:.2f})" for i, score in found.candidates)
         raise InvalidInput(f"{_quote(name)} is ambiguous: which of {listed}?", remedy="Use one of these ids.")
     raise _not_found(ctx, names, name, namespace)

@@ -12,7 +12,7 @@ from perdure.knowledge.operations.fact_recall import outdated_messages
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import all_facts, fact_lines
 from perdure.knowledge.records.results import EntitySummary, FactLine, Summaries
-from perdure.knowledge.rules.entities import Profile, is_due, profile_of, surer_for_it
+from perdure.knowledge.rules.entities import EntityProfile, is_due, profile_of, surer_for_it
 from perdure.knowledge.rules.fact_records import FactState, link_change
 from perdure.operations.documents import find_records
 from perdure.operations.lifecycle.compression import write_summaries
@@ -118,7 +118,9 @@ def _earlier(ctx: Context, namespace: str, entity: str) -> Document | None:
     return max(documents, key=lambda d: (d.data["at_ms"], d.id), default=None)
 
 
-def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine]) -> Profile:
+def _by_model(
+    ctx: Context, profile: EntityProfile, episodes: Sequence[Record], facts: Sequence[FactLine]
+) -> EntityProfile:
     """Return a summary in a model's words where one is configured, if it says nothing that its sources do not."""
     material = "\n".join(
         [profile.text, *(r.content.text for r in episodes), *(f"{f.predicate}: {f.shown_value}" for f in facts)]
@@ -131,7 +133,11 @@ def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts:
 
 
 def _write_summary(
-    work: FactSession, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine], earlier: Document | None
+    work: FactSession,
+    profile: EntityProfile,
+    episodes: Sequence[Record],
+    facts: Sequence[FactLine],
+    earlier: Document | None,
 ) -> str:
     """Bring in the summary; it takes the place of the earlier one, and confirmed facts are surer for it."""
     now = work.now

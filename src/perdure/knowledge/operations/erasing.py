@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import Names, Unknown, normal_name
+from perdure.knowledge.extraction.entity_names import Names, UnknownName, normal_name
 from perdure.knowledge.extraction.mentions import PLAIN, mentions, names_by_capital
 from perdure.knowledge.extraction.name_parts import find_reversed, may_name, may_name_changed, parts_of
 from perdure.knowledge.operations.alias_index import names_of
@@ -35,7 +35,7 @@ def subject_of(ctx: Context, namespace: str, name: str) -> Subject:
     """
     names = names_of(ctx, namespace)
     form = normal_name(name)
-    unknown = name not in names.entities and isinstance(names.resolve(name, ctx.policy.knowledge.fuzzy), Unknown)
+    unknown = name not in names.entities and isinstance(names.resolve(name, ctx.policy.knowledge.fuzzy), UnknownName)
     family = () if unknown else _family(names, find_entity(ctx, names, name, namespace))
     forms = {form for i in family for form in names.entity(i).aliases} or {form} - {""}
     found = _memories_named(ctx, namespace, family)

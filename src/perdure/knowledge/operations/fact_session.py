@@ -28,7 +28,7 @@ from perdure.rules.lifecycle.signals import current_signals
 from perdure.rules.lifecycle.stale_facts import is_unanswered
 
 
-class Lessons:
+class PredicateSynonyms:
     """The pairs of a namespace that were asked about. They are few, and read at once."""
 
     def __init__(self, ctx: Context, namespace: str, edits: DocumentEdits) -> None:
@@ -65,7 +65,7 @@ class FactSession:
     def __init__(self, ctx: Context, namespace: str, now: Instant, decisions: Decisions | None = None) -> None:
         self.ctx, self.namespace, self.now = ctx, namespace, now
         self.edits = DocumentEdits()
-        self.lessons = Lessons(ctx, namespace, self.edits)
+        self.lessons = PredicateSynonyms(ctx, namespace, self.edits)
         self.decisions = decisions or begin(ctx, namespace, now)
         self.facts: dict[str, Fact] = {}
         self._of: dict[tuple[str, ...], dict[str, None]] = {}

@@ -11,7 +11,7 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.entities import find_entity
 from perdure.knowledge.operations.fact_recall import open_conflicts, with_learned_rate
-from perdure.knowledge.operations.fact_session import Lessons
+from perdure.knowledge.operations.fact_session import PredicateSynonyms
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import UNNAMED, Fact
 from perdure.knowledge.records.results import FactLine, Timeline
@@ -32,7 +32,7 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status, Trust
 from perdure.records.outcome import FactReasons, RestingFact
 from perdure.records.recall import Filters
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.confirmation import confirmation_question
 from perdure.rules.lifecycle.signals import whole_memory_items
@@ -56,7 +56,7 @@ def facts(
     """
     names = names_of(ctx, namespace)
     subject = None if entity is None else find_entity(ctx, names, entity, namespace)
-    lessons = Lessons(ctx, namespace, DocumentEdits())
+    lessons = PredicateSynonyms(ctx, namespace, DocumentEdits())
     registry = resources(ctx).predicates
     called = () if predicate is None else (registry.name(predicate), predicate_name(predicate, registry))
     wanted = frozenset(map(lessons.name, called))
@@ -226,7 +226,7 @@ def _has_source_in(fact: Fact, memories: Collection[str]) -> bool:
     return any(source.memory in memories for source in fact.sources)
 
 
-def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant) -> FactReasons | None:
+def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[JournalEntry], now: Instant) -> FactReasons | None:
     """Return why a fact is believed or not; None of what is no fact."""
     documents, place = ctx.store.documents, memory.namespace
     stored = documents.find(place, Shelf.FACT, [memory.id])

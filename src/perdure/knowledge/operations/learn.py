@@ -23,11 +23,11 @@ from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.model_reading import AT_INGEST, ModelReader, ModelReading, read_waiting
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
-from perdure.knowledge.records.facts import UNNAMED, Claim, Entity, EventType, Learned
+from perdure.knowledge.records.facts import UNNAMED, Claim, Entity, EventType, FactOrigin
 from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
 from perdure.knowledge.rules.fact_records import FactEvent
-from perdure.knowledge.rules.ingest_watermark import Unread, advance, floor, near
+from perdure.knowledge.rules.ingest_watermark import UnreadMessages, advance, floor, near
 from perdure.knowledge.rules.ingest_watermark import recent as last_heard
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
@@ -89,7 +89,7 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelRe
         r.id: r for r in ctx.store.get(namespace, sorted({*ids, *before, *(i for r in recent.values() for i in r)}))
     }
     unread_data = {d.id: d.data for d in documents if d.name == UNREAD}
-    unread = {s: Unread.from_data(unread_data.get(s)) for s in recent}
+    unread = {s: UnreadMessages.from_data(unread_data.get(s)) for s in recent}
     records = {s: _records_of(by_id, some) for s, some in recent.items()}
     listener = _Learner(work, records, ModelReading(work, reader, unread))
     listener.last = str(heard.get("session", ""))
@@ -224,7 +224,7 @@ class _Learner:
         subject = self.linker.subject(claim.subject, record, before, self.tally.entities)
         if subject is None:
             subject = self._corrected_entity(claim, at)
-        if subject is None and claim.learned is Learned.EXPLICIT and not claim.denied:
+        if subject is None and claim.learned is FactOrigin.EXPLICIT and not claim.denied:
             claim = as_note(claim)  # it was asked to be remembered, and nobody knows of whom
             subject = self.linker.subject(claim.subject, record, "", self.tally.entities)
         if subject is None:
@@ -235,9 +235,9 @@ class _Learner:
             claim = replace(
                 claim, predicate=name, type=row.sort if listed else claim.type, many=row.many if listed else claim.many
             )
-        adds = claim.many and claim.old is None and claim.learned is not Learned.CORRECTION
+        adds = claim.many and claim.old is None and claim.learned is not FactOrigin.CORRECTION
         known = self.work.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
-        if claim.denied or (not known and claim.learned is Learned.CORRECTION):
+        if claim.denied or (not known and claim.learned is FactOrigin.CORRECTION):
             # It may name its predicate in part, or not at all; what is denied may have been learned by another verb.
             known = self.work.about(subject.id, None, at)
         known = [k for k in known if self._may_touch(k, record)]
@@ -265,7 +265,7 @@ class _Learner:
 
         It is the last one of whom a fact is known that can be meant.
         """
-        if claim.learned is not Learned.CORRECTION or not may_refer(claim.subject):
+        if claim.learned is not FactOrigin.CORRECTION or not may_refer(claim.subject):
             return None
         akin = resources(self.ctx).predicates.akin
         for record in reversed(self.elsewhere):

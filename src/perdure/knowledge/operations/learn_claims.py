@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.extraction.entity_names import Resolved
+from perdure.knowledge.extraction.entity_names import ResolvedName
 from perdure.knowledge.extraction.references import FIRST_PERSON, USER
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.operations.fact_session import Lessons
+from perdure.knowledge.operations.fact_session import PredicateSynonyms
 from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import nearest_fact
@@ -59,12 +59,12 @@ def known_beside(
 ) -> tuple[list[str], list[KnownPredicates]]:
     """Return the memories that say something about the same subjects and predicates, and the subjects' predicates."""
     names, predicates = names_of(ctx, namespace), resources(ctx).predicates
-    lessons = Lessons(ctx, namespace, DocumentEdits())
+    lessons = PredicateSynonyms(ctx, namespace, DocumentEdits())
     by_subject: dict[str, set[str]] = {}
     for claim in claims:
         words = USER if claim.subject.casefold() in FIRST_PERSON else claim.subject
         found = names.resolve(words, ctx.policy.knowledge.fuzzy)
-        if isinstance(found, Resolved):
+        if isinstance(found, ResolvedName):
             name = lessons.name(predicate_name(claim.predicate, predicates))
             by_subject.setdefault(found.id, set()).add(name)
     memories: dict[str, None] = {}
@@ -83,7 +83,9 @@ def known_beside(
     return list(memories), known
 
 
-def _near(ctx: Context, new: Sequence[Fact], facts: Sequence[Fact], lessons: Lessons) -> tuple[tuple[str, str], ...]:
+def _near(
+    ctx: Context, new: Sequence[Fact], facts: Sequence[Fact], lessons: PredicateSynonyms
+) -> tuple[tuple[str, str], ...]:
     """Return new predicates with the known one of the same entity that may mean the same."""
     registry = resources(ctx).predicates
     two = {pair.key for pair in lessons.pairs() if pair.said is SynonymAnswer.DIFFERENT}

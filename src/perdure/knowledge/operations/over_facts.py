@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.over_facts import Beside, Over, is_gone, over_in, what_is_over
+from perdure.knowledge.rules.over_facts import FactContext, OutdatedFacts, is_gone, over_in, what_is_over
 from perdure.knowledge.rules.over_words import FactWords
 from perdure.operations.documents import (
     derived_from,
@@ -25,7 +25,7 @@ NOW: Final = Filters()
 _MOST_EARLIER: Final = 5  # values of one fact; its timeline has all
 
 
-def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filters = NOW) -> dict[str, Over]:
+def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filters = NOW) -> dict[str, OutdatedFacts]:
     """Return memory -> what of its facts holds no longer, or did not at another time, of those that say facts.
 
     A fact that was over when it was told ("until March he was ill") is no reason to doubt the memory that says so.
@@ -51,12 +51,12 @@ def replaced_facts(ctx: Context, namespace: str, believed: Iterable[str]) -> dic
     return {i: (known[i], told) for i, told in over.items() if told.replaced_by}
 
 
-def _beside(ctx: Context, namespace: str, gone: Sequence[Fact], now: Instant) -> Beside:
+def _beside(ctx: Context, namespace: str, gone: Sequence[Fact], now: Instant) -> FactContext:
     """Look up what is known beside facts that may hold no longer."""
     later = successors(ctx, namespace, [fact.id for fact in gone])
     known = _facts(find_documents_named(ctx, namespace, Shelf.FACT, sorted({fact.key for fact in gone})))
     known |= _facts(find_documents(ctx, namespace, Shelf.FACT, sorted(set(later.values()) - known.keys())))
-    return Beside(known, find_states(ctx, namespace, sorted({*known, *later.values()})), later, now)
+    return FactContext(known, find_states(ctx, namespace, sorted({*known, *later.values()})), later, now)
 
 
 def _facts(documents: Iterable[Document]) -> dict[str, Fact]:

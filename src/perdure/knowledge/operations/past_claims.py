@@ -17,7 +17,7 @@ from perdure.records.memory import SUPERSEDES
 from perdure.rules.point_in_time import is_past
 
 
-class PastBeside(NamedTuple):
+class PastClaimContext(NamedTuple):
     """What is known beside a claim about a time that is over."""
 
     known: Sequence[KnownFact]  # what is believed now about the same, and says the same of its time
@@ -50,7 +50,7 @@ def with_days_of(claim: Claim, wrong: Sequence[Fact], replaced: str) -> Claim:
 
 
 def take_past(
-    writer: ClaimWriter, claim: Claim, subject: tuple[str, str], source: ClaimSource, beside: PastBeside
+    writer: ClaimWriter, claim: Claim, subject: tuple[str, str], source: ClaimSource, beside: PastClaimContext
 ) -> None:
     """Write down what was true, and no longer is: it contradicts nothing that holds now.
 

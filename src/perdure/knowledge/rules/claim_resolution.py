@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.words import base_verb
 from perdure.knowledge.languages import language
-from perdure.knowledge.records.facts import UNNAMED, Claim, Fact, Learned
+from perdure.knowledge.records.facts import UNNAMED, Claim, Fact, FactOrigin
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Trust
 from perdure.records.policy_knowledge import KnowledgePolicy
@@ -28,7 +28,7 @@ _PREFERENCE: Final = "_preference"
 _LIKINGS: Final = frozenset({"preference", "like", "enjoy", "love", "fan", "interest"})
 _ACTS: Final = _WORDS["habits"] | _WORDS["done"]
 _POSSESSIONS: Final = frozenset({"have", "own", "pet", "use", "subscribe_to"})
-_OUTRIGHT: Final = frozenset({Learned.EXPLICIT, Learned.PREFERENCE, Learned.CORRECTION})
+_OUTRIGHT: Final = frozenset({FactOrigin.EXPLICIT, FactOrigin.PREFERENCE, FactOrigin.CORRECTION})
 
 
 class Action(StrEnum):
@@ -122,7 +122,7 @@ def _matching_facts(claim: Claim, known: Sequence[KnownFact], akin: Akin) -> tup
     with the old value, or about the only one that is akin and has a value of the same sort.
     """
     exact = [k for k in known if k.fact.predicate == claim.predicate]
-    if exact or claim.learned is not Learned.CORRECTION:
+    if exact or claim.learned is not FactOrigin.CORRECTION:
         return claim.predicate, exact
     family = [k for k in known if akin(claim.predicate, k.fact.predicate)]
     if claim.predicate == UNNAMED and claim.old is not None:
@@ -146,7 +146,7 @@ def _corrects(claim: Claim, known: KnownFact) -> bool:
     """
     if claim.old is not None:
         return known.fact.value.norm == claim.old.norm
-    instead = claim.learned is Learned.CORRECTION and claim.predicate == _PREFERENCE[1:]
+    instead = claim.learned is FactOrigin.CORRECTION and claim.predicate == _PREFERENCE[1:]
     return instead and _alike(known.fact.value.norm, claim.value.norm)
 
 
@@ -162,10 +162,10 @@ def _settling_strategy(claim: Claim, other: Sequence[KnownFact], said_at: Instan
     """Return how a claim that repeats one of several contested values decides between them; None if it does not."""
     if not other or claim.many:
         return None
-    if claim.learned is Learned.AUTHORITY:
+    if claim.learned is FactOrigin.AUTHORITY:
         return ConflictStrategy.AUTHORITY
     newest = all(said_at >= k.said for k in other)
-    return ConflictStrategy.CORRECTION if claim.learned is Learned.CORRECTION and newest else None
+    return ConflictStrategy.CORRECTION if claim.learned is FactOrigin.CORRECTION and newest else None
 
 
 def _denies(claim: Claim, known: KnownFact, akin: Akin) -> bool:
@@ -179,7 +179,7 @@ def _denies(claim: Claim, known: KnownFact, akin: Akin) -> bool:
     if predicate == fact.predicate or predicate.removesuffix(_PREFERENCE) == fact.predicate.removesuffix(_PREFERENCE):
         whole = _verb(denied) == predicate  # "gave up smoking" ends "smokes cigarettes"
         return whole or value == denied or _holds(claim, known) or _verb(value) == _verb(denied)
-    if claim.learned is Learned.CORRECTION and value == denied and akin(predicate, fact.predicate):
+    if claim.learned is FactOrigin.CORRECTION and value == denied and akin(predicate, fact.predicate):
         return True
     ends = _ENDING.search(claim.span.quote) is not None
     if predicate == "do" and ends and fact.predicate == _verb(denied):
@@ -243,12 +243,12 @@ def resolve_conflict(
         about = (rival, *(k for k in other if k is not rival))
         return Decision(action, about, strategy, predicate, f"{sides}: {why}")
 
-    if claim.learned is Learned.AUTHORITY:
+    if claim.learned is FactOrigin.AUTHORITY:
         return decided(Action.REPLACE, ConflictStrategy.AUTHORITY, "an authority says so")
     if rival.fact.trust is Trust.AUTHORITY:
         return decided(Action.YIELD, ConflictStrategy.AUTHORITY, "an authority said the other")
     newer = said_at >= rival.said
-    if claim.learned is Learned.CORRECTION and newer:
+    if claim.learned is FactOrigin.CORRECTION and newer:
         return decided(Action.REPLACE, ConflictStrategy.CORRECTION, "it is a correction")
     gap = claim.confidence - rival.confidence
     if abs(gap) > policy.gap:

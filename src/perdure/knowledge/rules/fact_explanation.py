@@ -11,7 +11,7 @@ from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Document, Kind, MemoryItem, Record, State, Tier, Trust
 from perdure.records.outcome import AuthorityCheck, ConfidenceChange, FactConflict, FactReasons, SupportingQuote
 from perdure.records.policy import Policy
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 from perdure.rules.point_in_time import believed_until, is_past
 
@@ -32,7 +32,7 @@ def explain_fact(
     fact: Fact,
     *,
     sources: Mapping[str, Record],
-    history: Iterable[Entry],
+    history: Iterable[JournalEntry],
     conflicts: Iterable[Document],
     checks: Iterable[Document],
     policy: Policy,
@@ -65,7 +65,7 @@ def explain_fact(
     )
 
 
-def _uses(identity: str, history: Iterable[Entry]) -> int:
+def _uses(identity: str, history: Iterable[JournalEntry]) -> int:
     """Return how often use alone reinforced a fact: who says or confirms it restarts its clock of truth as well."""
     uses = 0
     for entry in history:
@@ -125,7 +125,7 @@ def _sources(fact: Fact, sources: Mapping[str, Record]) -> Iterable[SupportingQu
         )
 
 
-def _confidence_changes(identity: str, history: Iterable[Entry], born: str) -> Iterable[ConfidenceChange]:
+def _confidence_changes(identity: str, history: Iterable[JournalEntry], born: str) -> Iterable[ConfidenceChange]:
     """Yield each change of the stored confidence: time lowers what is read, never what is stored."""
     for entry in history:
         if entry.target != "memory" or entry.id != identity or entry.after is None or "confidence" not in entry.after:

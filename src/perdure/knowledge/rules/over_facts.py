@@ -13,7 +13,7 @@ from perdure.records.recall import Filters, OutdatedFact, TextCaveats
 from perdure.rules.point_in_time import believed_until, is_denied_past, is_past
 
 
-class Over(NamedTuple):
+class OutdatedFacts(NamedTuple):
     """What of a memory's facts holds no longer."""
 
     facts: tuple[OutdatedFact, ...]  # the newest first; empty where all hold
@@ -33,7 +33,7 @@ class Over(NamedTuple):
         return next((fact.replaced_by for fact in self.facts if fact.replaced_by), self.facts[0].id)
 
 
-class Beside(NamedTuple):
+class FactContext(NamedTuple):
     """What is known beside facts that may hold no longer."""
 
     facts: Mapping[str, Fact]  # those of the same keys, and those that took their places
@@ -77,7 +77,7 @@ class Beside(NamedTuple):
         return found
 
 
-def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OutdatedFact], set[str]]:
+def what_is_over(gone: Iterable[Fact], beside: FactContext) -> tuple[dict[str, OutdatedFact], set[str]]:
     """Return fact -> what is to be said of it, of those that hold no longer, and those that were told as past.
 
     A fact that another one says again still holds, and is in neither, unless that one corrects its days.
@@ -104,19 +104,21 @@ def over_in(
     over: Mapping[str, OutdatedFact],
     told_as_past: Collection[str],
     words: Mapping[str, FactWords],
-) -> Over:
+) -> OutdatedFacts:
     """Return what of a memory holds no longer; ``words`` has those of its facts, if some of them are over."""
     own = tuple(over[i] for i in sorted(says, reverse=True) if i in over)
     if not own:
-        return Over((), frozenset(says), is_whole=False)
+        return OutdatedFacts((), frozenset(says), is_whole=False)
     known = [i for i in says if i in words]
     more = any(i in told_as_past for i in known) or says_more(text, [words[i] for i in known])
     holds = not over.keys() >= set(known)
     in_text = over_in_text(text, [(words[fact.id], fact.content) for fact in own])
-    return Over(own, frozenset(says), not (holds or more), holds and not more, in_text)
+    return OutdatedFacts(own, frozenset(says), not (holds or more), holds and not more, in_text)
 
 
-def settled_between(over: Mapping[str, Over], whole: Collection[str], shown: Collection[str]) -> dict[str, set[str]]:
+def settled_between(
+    over: Mapping[str, OutdatedFacts], whole: Collection[str], shown: Collection[str]
+) -> dict[str, set[str]]:
     """Return memory -> those beside it that hold where it does not: of which something took the place of its words."""
     holding = set(shown) - set(whole)
     settled = dict.fromkeys(whole, holding)

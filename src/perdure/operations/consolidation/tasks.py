@@ -11,7 +11,7 @@ from perdure.operations.documents import PAGE, find_records, ids_through, pages
 from perdure.operations.lifecycle.gates import carry_out
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.consolidation_results import Refused, TaskResult
+from perdure.records.consolidation_results import TaskResult, UnmergedPair
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Status
@@ -78,7 +78,7 @@ def _result(end: _TaskEnd, task: str) -> TaskResult:
         promoted=end.promoted,
         merged=end.merged,
         long_term=tuple(i for i in end.promoted if i in homeless),
-        refusals=tuple(Refused(r.a, r.b, r.reason) for p in end.proposals for r in p.refusals),
+        refusals=tuple(UnmergedPair(r.a, r.b, r.reason) for p in end.proposals for r in p.refusals),
     )
 
 

@@ -14,7 +14,7 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.report import BacktestResult, MissedHit, Operation, PolicyOutcome
 from perdure.rules.lifecycle.policy_replay import (
-    Past,
+    MemoryHistory,
     ReplayedLife,
     is_independent_of_policy,
     reconstruct_past,
@@ -103,7 +103,7 @@ def _journalled_changes(ctx: Context, namespace: str) -> tuple[ChangesByMemory, 
 
 def _pasts(
     ctx: Context, namespace: str, changes: ChangesByMemory, accesses: Mapping[str, list[tuple[Instant, int]]]
-) -> Iterator[Past]:
+) -> Iterator[MemoryHistory]:
     for record in find_records(ctx, namespace, all_ids(ctx, namespace)):
         yield reconstruct_past(record, changes.get(record.id, ()), tuple(accesses.get(record.id, ())))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from perdure.operations.extract import Place
+from perdure.operations.extract import NoteDestination
 from perdure.operations.intact import intact
 from perdure.operations.lifecycle.compression import join_lines
 from perdure.operations.lifecycle.review import left_today, review
@@ -113,7 +113,7 @@ def _questions(ctx: Context, namespace: str, inside: str | None, *, brief: bool)
     """
     questions = review(ctx, namespace, _QUESTIONS)
     records = {r.id: r for r in ctx.store.get(namespace, [q.id for q in questions])} if questions else {}
-    place = Place(namespace, inside)
+    place = NoteDestination(namespace, inside)
     visible = [q for q in questions if q.id in records and place.sees(records[q.id])]
     visible = [q for q in visible if brief or q.against or records[q.id].state.kind is not Kind.FACT]
     return visible[: left_today(ctx, namespace)] if visible else []

@@ -19,7 +19,7 @@ from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Content, Form, MemoryItem, Record, State, Status
 from perdure.records.plan import Plan
-from perdure.records.report import BudgetChange, FitResult, HeldMoves, Report, TierMove
+from perdure.records.report import BudgetChange, FitResult, HeldMoves, SweepReport, TierMove
 from perdure.records.store_rows import Lease, TransactionView
 from perdure.rules.decisions import Decisions, settle
 from perdure.rules.lifecycle.budget_fitting import (
@@ -76,7 +76,9 @@ def fit_to_policy(
     return result
 
 
-def fit_after_sweep(ctx: Context, report: Report, namespace: str | None = None, lease: Lease | None = None) -> Report:
+def fit_after_sweep(
+    ctx: Context, report: SweepReport, namespace: str | None = None, lease: Lease | None = None
+) -> SweepReport:
     """Return the report of a sweep with what keeping its namespaces within the policy's budget did besides.
 
     A dry run tells what would be done to what the sweep's own plans leave, so that all apply one after the other.

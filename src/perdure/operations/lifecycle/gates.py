@@ -124,7 +124,7 @@ def recall_gate(ctx: Context, plan: Plan) -> Check | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Stake:
+class CanaryAnswers:
     """What a namespace's canaries have to lose."""
 
     at: Instant
@@ -151,7 +151,7 @@ def find_stake(
     look: SearchView,
     changes: Sequence[Change] = (),
     concerns: Callable[[frozenset[str]], bool] | None = None,
-) -> Stake:
+) -> CanaryAnswers:
     """Return what the canaries of a namespace find in a view of it as it is, before some changes.
 
     ``concerns`` says of the memories that a canary expects, and of what stands for them, whether it is to be asked.
@@ -165,7 +165,7 @@ def find_stake(
     questions = [(c, _question(ctx, c.text)) for c in canaries]
     before = [(c, q, found) for c, q in questions if (found := _answers(ctx, look, q, now))]
     stand_ins = _stand_ins(ctx, place, changes, {i for c, _, _ in before for i in c.expect})
-    return Stake(now, [x for x in before if lost_answers(x[0], x[2], (), stand_ins)], stand_ins)
+    return CanaryAnswers(now, [x for x in before if lost_answers(x[0], x[2], (), stand_ins)], stand_ins)
 
 
 def why_of(error: GateStopped) -> str:

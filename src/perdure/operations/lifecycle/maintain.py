@@ -10,7 +10,7 @@ from zlib import crc32
 from perdure.operations.lifecycle.sweep import due_places, sweep_leased
 from perdure.operations.ports import Context
 from perdure.records.errors import LeaseLost, PerdureError, StoreUnavailable
-from perdure.records.report import MaintenanceRound, Report
+from perdure.records.report import MaintenanceRound, SweepReport
 
 LEASE_MS: Final = 60_000
 """A worker that dies keeps a namespace from the others for so long; each write extends the lease."""
@@ -20,7 +20,7 @@ LEASE_MS: Final = 60_000
 class _Round:
     kept: int = 0
     lost: int = 0
-    reports: list[Report] = field(default_factory=list)
+    reports: list[SweepReport] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
 
     def result(self, owner: str, due: int) -> MaintenanceRound:
@@ -40,7 +40,7 @@ class _Round:
         )
 
 
-class Turns(Protocol):
+class SweepTurns(Protocol):
     """Which namespaces are this worker's to sweep now, by a schedule."""
 
     def begin(self, place: str) -> bool:
@@ -56,7 +56,7 @@ def maintain(
     owner: str,
     ttl: int = LEASE_MS,
     stop: Callable[[], bool] = lambda: False,
-    turns: Turns | None = None,
+    turns: SweepTurns | None = None,
 ) -> MaintenanceRound:
     """Sweep every namespace that is due and that no other worker keeps.
 

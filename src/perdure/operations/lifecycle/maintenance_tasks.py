@@ -198,7 +198,7 @@ def _tasks(ctx: Context, status: UpkeepState, *, first: bool) -> dict[Task, Work
 
 
 @dataclass(frozen=True, slots=True)
-class Trimmed:
+class TrimRun:
     """What one run did."""
 
     last: str  # the last operation that was looked at
@@ -207,7 +207,7 @@ class Trimmed:
     size: int  # characters that the lines of the journal have now
 
 
-def trim(ctx: Context, place: str, after: str) -> Trimmed:
+def trim(ctx: Context, place: str, after: str) -> TrimRun:
     """Trim a namespace's operations that are older than the horizon, the oldest first, page by page.
 
     ``after`` is the last operation that an earlier run looked at; empty for none.
@@ -219,4 +219,4 @@ def trim(ctx: Context, place: str, after: str) -> Trimmed:
         operations, damaged, after = operations + page.operations, damaged + page.damaged, page.last
         if page.end:
             break
-    return Trimmed(after, operations, damaged, ctx.store.journal_bytes(place))
+    return TrimRun(after, operations, damaged, ctx.store.journal_bytes(place))

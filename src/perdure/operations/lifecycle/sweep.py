@@ -21,7 +21,7 @@ from perdure.records.errors import ConflictError, GateStopped, IncompleteWarning
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.report import HeldMoves, Report, TierMove
+from perdure.records.report import HeldMoves, SweepReport, TierMove
 from perdure.records.store_rows import Lease
 from perdure.rules.lifecycle.maintenance import (
     GateRefusals,
@@ -31,8 +31,8 @@ from perdure.rules.lifecycle.maintenance import (
     trajectory_changes,
 )
 from perdure.rules.lifecycle.outlook import FIRST_MOVES, Outlook
-from perdure.rules.lifecycle.ration import Ration, Rationing, Wait
-from perdure.rules.lifecycle.replay_rounds import Foreseen
+from perdure.rules.lifecycle.ration import Ration, Rationing, WaitReason
+from perdure.rules.lifecycle.replay_rounds import ForeseenStates
 from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, forecast_moves, replay
 
 TRIES: Final = 4
@@ -52,7 +52,7 @@ class _Tally:
 
 def sweep(
     ctx: Context, *, dry_run: bool = False, namespace: str | None = None, accept_loss: str | None = None
-) -> Report:
+) -> SweepReport:
     """Bring every memory to where it belongs by now.
 
     Moves are dated at the instant at which they fell due, or were let go; a second sweep at the same instant finds
@@ -80,7 +80,7 @@ def due_places(ctx: Context, now: Instant, *, include_tried_today: bool = True) 
     return sorted(due.items())
 
 
-def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
+def sweep_leased(ctx: Context, lease: Lease, policy: str) -> SweepReport:
     """Sweep one namespace as the worker that keeps it; every write checks the lease and extends it.
 
     Raises:
@@ -117,8 +117,8 @@ def _sweep_namespace(one: _Sweep, policy: str, tally: _Tally) -> None:
         _note_policy(one, policy)
 
 
-def _report(tally: _Tally, *, dry_run: bool) -> Report:
-    return Report(
+def _report(tally: _Tally, *, dry_run: bool) -> SweepReport:
+    return SweepReport(
         dry_run=dry_run,
         examined=tally.examined,
         moved=tuple(sorted(tally.moved, key=lambda m: m.at)),
@@ -129,7 +129,7 @@ def _report(tally: _Tally, *, dry_run: bool) -> Report:
     )
 
 
-def forecast(ctx: Context, days: float, namespace: str | None = None, *, details: bool = False) -> Report:
+def forecast(ctx: Context, days: float, namespace: str | None = None, *, details: bool = False) -> SweepReport:
     """Return what would move within some days if nothing happened, without touching anything.
 
     Moves are counted by day and kind; ``details`` puts every one into words, not only the first. Of all namespaces
@@ -188,7 +188,7 @@ def hidden_by(ctx: Context, place: str, until: Instant) -> int:
 
 def _foresee_pages(
     ctx: Context, place: str, until: Instant, sharing: Rationing, *, policy_changed: bool
-) -> Iterator[Foreseen]:
+) -> Iterator[ForeseenStates]:
     """Yield page by page what becomes of what falls due by an instant; what loses something is admitted to share."""
     for ids in _pages(ctx, place, until, policy_changed=policy_changed):
         states, _, accesses = _read(ctx, place, ids, until)
@@ -223,7 +223,7 @@ def what_is_due(ctx: Context, place: str, identity: str) -> tuple[Trajectory, st
     return shorten(by_rule, place, played, now)[0][0], "" if wait is None else wait.why(now)
 
 
-def waits(ctx: Context, place: str) -> Mapping[str, Wait]:
+def waits(ctx: Context, place: str) -> Mapping[str, WaitReason]:
     """Return why the loss budget holds memories back now, by id."""
     now = ctx.clock()
     return _ration(ctx, place, now, now, policy_changed=False).waits

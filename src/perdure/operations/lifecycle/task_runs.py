@@ -17,7 +17,7 @@ from perdure.records.errors import ConflictError, PerdureError, StoreUnavailable
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Shelf
 from perdure.records.policy_lifecycle import UpkeepPolicy
-from perdure.records.report import Run
+from perdure.records.report import TaskRun
 from perdure.records.store_rows import UpkeepState
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.schedule import Data, Task, begin_run, earliness, fail_run, finish_run, next_run
@@ -51,7 +51,7 @@ class TaskRuns:
     eager: bool = field(kw_only=True)
     tell: Callable[[int], None] = field(kw_only=True)  # told how many sweeps were begun
     swept: int = 0
-    runs: list[Run] = field(default_factory=list)
+    runs: list[TaskRun] = field(default_factory=list)
     begun: dict[tuple[str, Task], Data] = field(default_factory=dict)
 
     @property
@@ -184,7 +184,7 @@ class TaskRuns:
 
     def _trouble(self, place: str, task: Task, error: PerdureError) -> None:
         _log.warning("The %s of %s failed: %s", task, place, error)
-        self.runs.append(Run(place, task.value, "failed", str(error)))
+        self.runs.append(TaskRun(place, task.value, "failed", str(error)))
 
     def _claim(self, place: str, task: Task) -> Instant | None:
         """Write this worker into a task that is due; else return when to look again."""
@@ -212,7 +212,7 @@ class TaskRuns:
             whole = len(ended) > 1 and self._write(place, ended)
         for task, one in ended.items():
             if whole or self._write_or_tell(place, {task: one}):
-                self.runs.append(Run(place, task.value, one[1]["outcome"], one[1]["note"]))
+                self.runs.append(TaskRun(place, task.value, one[1]["outcome"], one[1]["note"]))
         now = self.ctx.clock()
         return {task: self._next_due(place, task, after, now) for task, (_, after, _) in ended.items()}
 

@@ -43,7 +43,7 @@ QUESTIONS_SHARE: Final = 0.4  # most of a budget that open questions take
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProfileLimits:
     """What a profile allows; None means no limit of that sort."""
 
     tokens: int | None = None
@@ -52,11 +52,11 @@ class Limits:
     bytes: int | None = None
 
 
-PROFILES: Final[dict[str, Limits]] = {
-    "tokens": Limits(tokens=2000),
-    "claude-code": Limits(lines=200, bytes=25_000),
-    "hermes": Limits(characters=2200),
-    "openclaw": Limits(characters=20_000),
+PROFILES: Final[dict[str, ProfileLimits]] = {
+    "tokens": ProfileLimits(tokens=2000),
+    "claude-code": ProfileLimits(lines=200, bytes=25_000),
+    "hermes": ProfileLimits(characters=2200),
+    "openclaw": ProfileLimits(characters=20_000),
 }
 
 
@@ -137,10 +137,10 @@ def build_digest(chosen: ChosenEntries) -> Digest:
     return Digest(text, tuple(shown), chosen.tokens, chosen.profile, bool(chosen.asked))
 
 
-def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> Limits:
+def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> ProfileLimits:
     if profile != "tokens":
         return PROFILES[profile]
-    return Limits(tokens=budget_tokens if budget_tokens is not None else policy.digest.budget_tokens)
+    return ProfileLimits(tokens=budget_tokens if budget_tokens is not None else policy.digest.budget_tokens)
 
 
 def choose(ordered: Iterable[DigestEntry], sizes: Mapping[str, int], budget: DigestBudget) -> list[DigestEntry]:
@@ -232,7 +232,7 @@ def by_worth(
 class DigestBudget:
     """What is left of a profile's budget. Lines are counted one by one, so the sum errs on the high side."""
 
-    def __init__(self, limits: Limits, tokens: Callable[[str], int], namespace: str, asking: str = "") -> None:
+    def __init__(self, limits: ProfileLimits, tokens: Callable[[str], int], namespace: str, asking: str = "") -> None:
         self.caps = (limits.tokens, limits.lines, limits.characters, limits.bytes)
         self.count = tokens
         self.fixed_tokens = tokens("")  # an estimate adds them once to a text, and the whole is one text

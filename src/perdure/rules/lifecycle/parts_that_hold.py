@@ -21,7 +21,7 @@ _Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class OverPart:
+class OutdatedPart:
     """What a message says that is over, and which of the later texts says so last."""
 
     text: str
@@ -29,14 +29,14 @@ class OverPart:
 
 
 @dataclass(frozen=True, slots=True)
-class PartlyOver:
+class PartlyOutdated:
     """A message of which a part is over."""
 
-    parts: tuple[OverPart, ...]
+    parts: tuple[OutdatedPart, ...]
     left_out: tuple[_Span, ...]  # without these characters the text says only what holds, as far as it can be cut
 
 
-def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOver | None:
+def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOutdated | None:
     """Return what of a text is over and what is not; None where all of it is, or nothing tells which part.
 
     ``later`` are the content words of the texts that make it untrue, the latest last. A part is over that one of them
@@ -58,9 +58,9 @@ def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOver | None
     holding = [span for span in parts if span not in over and _tells(text[slice(*span)], words[span])]
     if not holding:
         return None
-    told = tuple(OverPart(text[slice(*span)].strip(" \t,;.!?"), over[span]) for span in parts if span in over)
+    told = tuple(OutdatedPart(text[slice(*span)].strip(" \t,;.!?"), over[span]) for span in parts if span in over)
     cuts = tuple(cut for some in sentences if (cut := _cut(text, some, over.keys(), holding)))
-    return PartlyOver(told, cuts)
+    return PartlyOutdated(told, cuts)
 
 
 def _meaning(words: frozenset[str]) -> frozenset[str]:

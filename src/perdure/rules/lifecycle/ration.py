@@ -28,7 +28,7 @@ _ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitReason:
     """Why a memory waits for the loss budget."""
 
     place: int  # its place among those that wait for the same, from 1
@@ -62,7 +62,7 @@ class Ration:
     # memory id -> from when; nothing is said of those that lose nothing
     openings: Mapping[str, Opening] = field(default_factory=lambda: MappingProxyType({}))
     # memory id -> why it waits beyond the end
-    waits: Mapping[str, Wait] = field(default_factory=lambda: MappingProxyType({}))
+    waits: Mapping[str, WaitReason] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(slots=True)
@@ -101,12 +101,12 @@ class Rationing:
     def share_out(self, history: LossHistory) -> Ration:
         """Return from when each may lose what is due."""
         self.openings = self.since(self.states)
-        waits: dict[str, Wait] = {}
+        waits: dict[str, WaitReason] = {}
         if self.policy.gates.compress_share < 1:
             waits |= self._share_out(history, _SHORTENING)
         return Ration(self.openings, waits | self._share_out(history, _HIDING))
 
-    def _share_out(self, history: LossHistory, kind: _Kind) -> dict[str, Wait]:
+    def _share_out(self, history: LossHistory, kind: _Kind) -> dict[str, WaitReason]:
         due = self._losses(self.states, kind)
         granted: dict[int, int] = {}
         while due:
@@ -168,14 +168,14 @@ class Rationing:
         for i in ids:
             self.openings[i] = replace(self.openings[i], **{kind.name: at})
 
-    def _wait(self, ids: Sequence[str], day: int, kind: _Kind, allowed: int) -> dict[str, Wait]:
+    def _wait(self, ids: Sequence[str], day: int, kind: _Kind, allowed: int) -> dict[str, WaitReason]:
         """Return why some wait beyond the end, in the order in which they go on the next days."""
         later = Rationing(self.policy, day * DAY_MS, self.floor, self.states, self.accesses, dict(self.openings))
         later._postpone(ids, day, kind)  # the same class
         ranked = later._in_order(list(later._losses(ids, kind).values()))
         self._postpone(ids, day, kind)
         return {
-            x.id: Wait(place, len(ranked), allowed, 1 + (place - 1) // max(1, allowed), kind.name == "shrinks")
+            x.id: WaitReason(place, len(ranked), allowed, 1 + (place - 1) // max(1, allowed), kind.name == "shrinks")
             for place, x in enumerate(ranked, 1)
         }
 

@@ -37,10 +37,10 @@ from perdure.stores.postgres.session import (
     UNFLUSHED,
     WRITING,
     Deadlines,
-    Limit,
     Mode,
     PostgresSession,
     Reach,
+    TransactionLimit,
     opening,
     too_late,
 )
@@ -204,7 +204,7 @@ class Server:
             self._connections.forget()
         time.sleep(min(LONGEST_PAUSE, 0.01 * 2 ** min(tries, 7)) if lost else 0.002 * tries)
 
-    def _give_back(self, connection: Connection | None, watched: Limit | None) -> None:
+    def _give_back(self, connection: Connection | None, watched: TransactionLimit | None) -> None:
         if connection is not None:
             if watched is not None and watched.passed:
                 connection.close()  # the cancellation may come late, and must not meet another transaction

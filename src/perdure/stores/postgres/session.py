@@ -270,7 +270,7 @@ def _ended(connection: Connection) -> dict[str, str]:
 
 
 @dataclass(slots=True, eq=False)
-class Limit:
+class TransactionLimit:
     """One transaction under way."""
 
     connection: Connection
@@ -283,13 +283,13 @@ class Deadlines:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._limits: dict[Limit, None] = {}
+        self._limits: dict[TransactionLimit, None] = {}
         self._watching = 0
 
     @contextmanager
-    def limit(self, connection: Connection, seconds: float | None) -> Iterator[Limit]:
+    def limit(self, connection: Connection, seconds: float | None) -> Iterator[TransactionLimit]:
         """Cancel what a connection does if the block takes longer; None sets no limit."""
-        limit = Limit(connection, time.monotonic() + (seconds or 0.0))
+        limit = TransactionLimit(connection, time.monotonic() + (seconds or 0.0))
         if seconds is None:
             yield limit
             return
@@ -316,7 +316,7 @@ class Deadlines:
                 if idle > _IDLE:
                     self._watching = 0
 
-    def _end(self, limit: Limit, now: float) -> None:
+    def _end(self, limit: TransactionLimit, now: float) -> None:
         if limit.passed:
             del self._limits[limit]
             _cut(limit.connection)

@@ -43,7 +43,7 @@ from perdure.stores.postgres.searching import PostgresSearch, SearchStatistics
 from perdure.stores.postgres.server import Address, Server
 from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.postgres.transfer import PostgresTransfer
-from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
+from perdure.stores.postgres.writing import AlreadyApplied, apply_plan, conflict_of
 from perdure.stores.rows import require_row
 from perdure.stores.spaces import restore_spaces
 from perdure.stores.sql_store import SqlStore
@@ -136,7 +136,7 @@ class PostgresStore(SqlStore):
         with self.documents.naming_damage(plan):
             try:
                 self._write_noted(plan.namespace, work)
-            except AppliedBefore:
+            except AlreadyApplied:
                 return
             except UniqueViolation as error:
                 raise conflict_of(error, plan) from error

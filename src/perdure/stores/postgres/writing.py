@@ -43,7 +43,7 @@ from perdure.stores.rows import lease_lost, require_row
 from perdure.stores.words import Stemmer
 
 
-class AppliedBefore(Exception):  # noqa: N818  # no error: an earlier try was committed, and this one is rolled back
+class AlreadyApplied(Exception):  # noqa: N818  # no error: an earlier try was committed, and this one is rolled back
     """The plan has been applied by a try whose answer was lost."""
 
 
@@ -74,7 +74,7 @@ def apply_plan(session: PostgresSession, plan: Plan, stemmer: Stemmer, fence: Le
     writer = _start(session, plan, stemmer)
     # From here on the namespace is ours: an earlier try is over, whether its client was still there or not.
     if again and session.value("operation_exists", id=plan.id):
-        raise AppliedBefore
+        raise AlreadyApplied
     if fence is not None:
         lease = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
         if lease is None:

@@ -43,8 +43,8 @@ from perdure.stores.sqlite.opened_file import OpenedFile
 from perdure.stores.sqlite.refusals import MORE_ROOM, NO_ACCESS, translate_errors
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
-from perdure.stores.sqlite.unchanged import Unchanged
-from perdure.stores.sqlite.use import Use, begun, flush_at_last
+from perdure.stores.sqlite.unchanged import QueryResultCache
+from perdure.stores.sqlite.use import LockedConnection, begun, flush_at_last
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
 
@@ -67,7 +67,7 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: str, *, log_entries: int = 5000, create: bool = True) -> None:
         self.path, self.log_entries = path, log_entries
-        self._lock, self._using = threading.RLock(), Use(self)
+        self._lock, self._using = threading.RLock(), LockedConnection(self)
         self._commits = Checkpoints(path)
         self._connect(open_file(path, create=create))
         self._read_only = self._connection.readonly("main")
@@ -77,7 +77,7 @@ class SqliteStore(SqlStore):
         atexit.register(self.close)
 
     def _connect(self, connection: apsw.Connection) -> None:
-        self._connection, self._unchanged = connection, Unchanged(connection)
+        self._connection, self._unchanged = connection, QueryResultCache(connection)
         self._file = OpenedFile(self.path)
         self._commits.watch(connection)
         self._searches = Searches(connection, self._unchanged)
@@ -377,7 +377,7 @@ class SqliteStore(SqlStore):
     def _newest_operations(self, limit: int, without: list[str]) -> list[tuple[Any, ...]]:
         return self._everywhere("operations", limit=limit, without=json_list(without))
 
-    def _use(self) -> Use:
+    def _use(self) -> LockedConnection:
         return self._using
 
     @contextmanager
