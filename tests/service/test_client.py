@@ -516,7 +516,9 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
 
 
 def test_every_verb_is_declared_as_a_coroutine():
-    declared = re.findall(r"^        (\w+) = _awaited\(Memory\.(\w+)\)$", inspect.getsource(async_memory), re.MULTILINE)
+    declared = re.findall(
+        r"^        (\w+) = _as_coroutine\(Memory\.(\w+)\)$", inspect.getsource(async_memory), re.MULTILINE
+    )
     names = {verb.method.__name__ for verb in VERBS.values()} | BESIDE | APPLYING
     own = {name for name in names if inspect.isfunction(inspect.getattr_static(perdure.AsyncMemory, name, None))}
     assert own == {"list_all", "within", "close"}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from perdure.records.access import Grant
 from perdure.records.deadline import unlimited, within
 from perdure.records.errors import InvalidInput
-from perdure.user_folders import data_folder, expanded
+from perdure.user_folders import data_folder, expand_user
 from perdure.verbs.results import as_json, as_object
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Call:
         """The store's path, ``~`` resolved."""
         if self.given_store is None:
             return str(default_store())
-        return str(expanded(self.given_store)) if self.given_store.startswith("~") else self.given_store
+        return str(expand_user(self.given_store)) if self.given_store.startswith("~") else self.given_store
 
     def refuse_namespace(self, action: str, instead: str) -> None:
         """Refuse a namespace for what can only be done with the whole store.

@@ -16,7 +16,7 @@ from perdure.interfaces.views.blocks import Line, Untrusted
 from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import REPAIR, DamageWarning
 from perdure.rules.validation.values import checked_namespace
-from perdure.user_folders import expanded
+from perdure.user_folders import expand_user
 from perdure.verbs.declaration import lazy_modules
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def backup(
     """
     call.refuse_namespace("back up the memories", "perdure export")
     started = time.perf_counter()
-    saved = compose.backup(call.store, expanded(file), overwrite=force)
+    saved = compose.backup(call.store, expand_user(file), overwrite=force)
     seconds = round(time.perf_counter() - started, 3)
     counts = {"memories": saved.memories, "operations": saved.operations, "bytes": saved.size}
     path = str(saved.path)
@@ -194,7 +194,7 @@ def restore_backup(
 ) -> None:
     """Verify a backup and put it where --store says. Stop what uses the store first."""
     call.refuse_namespace("restore the memories", "perdure copy")
-    result = compose.restore_backup(expanded(file), call.prepared_store(), overwrite=force)
+    result = compose.restore_backup(expand_user(file), call.prepared_store(), overwrite=force)
     kept_path = None if result.kept is None else str(result.kept)
     note = () if kept_path is None else (" The previous store is now ", Untrusted(kept_path), ".")
     counts = {"memories": result.memories, "operations": result.operations}

@@ -25,7 +25,7 @@ from perdure.interfaces.hooks.transcript_tail import ReadPosition, read_new_mess
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_line
 from perdure.rules.validation.values import checked_namespace, checked_text
-from perdure.user_folders import expanded
+from perdure.user_folders import expand_user
 
 if TYPE_CHECKING:  # it loads numpy and SQLite
     from perdure.memory import Memory
@@ -213,7 +213,7 @@ def _open_memory(store: str | None, policy: str | None, *, with_embedder: bool) 
     gc.disable()  # the many modules that load now stay: looking through them takes a sixth of the start time
     import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
-    address = str(expanded(store)) if store is not None and store.startswith("~") else store
+    address = str(expand_user(store)) if store is not None and store.startswith("~") else store
     memory = perdure.open(
         address or made_default_store(), policy_to_find(policy), embedder=None if with_embedder else "none"
     )

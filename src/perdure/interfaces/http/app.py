@@ -96,14 +96,14 @@ def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shar
         routes=routes,
         middleware=layers,
         exception_handlers={HTTPException: _problem_of_refusal},
-        lifespan=lambda _: _running(limits, mount, get_memory(), watching),
+        lifespan=lambda _: _lifespan(limits, mount, get_memory(), watching),
     )
     app.state.limits = limits
     return app
 
 
 @asynccontextmanager
-async def _running(limits: CallLimits, mount: McpMount | None, memory: Memory, watching: Run) -> AsyncIterator[None]:
+async def _lifespan(limits: CallLimits, mount: McpMount | None, memory: Memory, watching: Run) -> AsyncIterator[None]:
     """Answer for the length of a block; calls that run at its end are waited for."""
     loop = get_running_loop()
     loading = loop.call_later(PAGES_SECONDS, Thread(target=_load_pages, daemon=True).start)

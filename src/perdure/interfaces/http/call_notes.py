@@ -43,7 +43,7 @@ def note_call(observed: ServiceMetrics, end: CallEnd, *, scope: Scope, method: s
     ``method`` is MCP for a tool. A response with a ``status`` needs no line of its own then; a tool has none.
     """
     if end.hits is not None:
-        observed.recalled(end.hits)
+        observed.count_hits(end.hits)
     observed.call(end.verb, end.error or "ok", end.seconds)
     if is_logged():
         if status is not None:

@@ -47,7 +47,7 @@ class CallLimits:
         share = settings.caller_threads or (settings.threads + 1) // 2
         threads = CallThreads(settings.threads, settings.waiting, share)
         lists = StreamLimiter("lists", _LISTS_AT_ONCE, _LISTS_READ)
-        return cls(settings, threads, shared, ServiceMetrics(settings.file), lists, _tracing(settings))
+        return cls(settings, threads, shared, ServiceMetrics(settings.file), lists, _make_tracing(settings))
 
     async def check_rate(self, caller: str) -> None:
         """Count a call.
@@ -135,7 +135,7 @@ class CallLimits:
             yield
 
 
-def _tracing(settings: Settings) -> Tracing | None:
+def _make_tracing(settings: Settings) -> Tracing | None:
     """Return what makes traces, where they are asked for; nothing of OpenTelemetry is loaded otherwise."""
     if settings.traces == "off":
         return None

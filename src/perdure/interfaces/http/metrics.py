@@ -68,7 +68,7 @@ class ServiceMetrics:
         """Count an answer by its status."""
         self._counts["responses", str(status)] += 1
 
-    def recalled(self, hits: int) -> None:
+    def count_hits(self, hits: int) -> None:
         """Count a recall's hits."""
         self._counts["recall_hits",] += hits
         self._counts["recalls_unknown",] += not hits

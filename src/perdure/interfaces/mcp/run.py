@@ -133,13 +133,13 @@ def build(
         from perdure.interfaces.mcp.server import MemoryServer  # noqa: PLC0415  # the MCP library loads here
 
         lazy_memory = memory_opener if isinstance(memory_opener, LazyStore) else LazyStore(memory_opener)
-        observe = observe or _unobserved
+        observe = observe or _no_observer
         return MemoryServer(
             lazy_memory, profile=profile, namespace=namespace, seconds=seconds, observe=observe, zone=zone
         )
 
 
-def _unobserved(_verb: Verb, _arguments: Mapping[str, Any]) -> AbstractContextManager[Callable[[Any], None]]:
+def _no_observer(_verb: Verb, _arguments: Mapping[str, Any]) -> AbstractContextManager[Callable[[Any], None]]:
     return nullcontext(lambda _: None)
 
 

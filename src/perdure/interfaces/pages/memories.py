@@ -28,7 +28,7 @@ _STATE: Final = frozenset(field.name for field in fields(State))
 
 def memory(request: PageRequest) -> Answer:
     """Show one memory. Looking does not count as an access."""
-    identity = request.required("id", "The memory's id")
+    identity = request.required_value("id", "The memory's id")
     item = read(request, identity)
     why = request.memory.why(item.id)
     now = to_instant(request.memory.now)
@@ -64,7 +64,7 @@ def read(request: PageRequest, identity: str) -> MemoryItem:
 
 def find(request: PageRequest) -> Answer:
     """Go to what an id means: a memory, else an operation."""
-    identity = request.required("id", "The id")
+    identity = request.required_value("id", "The id")
     if request.memory.get(identity, include_archived=True) is not None:
         return Redirect(request.link("/memory", id=identity))
     operation = request.memory.operation(identity, request.namespace)

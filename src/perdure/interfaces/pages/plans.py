@@ -15,7 +15,7 @@ from perdure.interfaces.http.problems import status_of, told_to_callers
 from perdure.interfaces.pages import previews
 from perdure.interfaces.pages.facts import moment
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
-from perdure.interfaces.pages.plots import Bar, columns, stacked
+from perdure.interfaces.pages.plots import Bar, columns, stacked_bar
 from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PolicyError
 from perdure.records.plan import Change, Plan
@@ -41,7 +41,7 @@ class ProposedMoves:
 
 def plans(request: PageRequest) -> Answer:
     """Show what was done, and if asked for what maintenance would do."""
-    named = _named(request)
+    named = _named_operation(request)
     if named is not None and named.namespace != request.namespace:
         return Redirect(request.link("/plans", operation=named.id, namespace=named.namespace))
     preview_of = request.preview
@@ -70,7 +70,7 @@ def plans(request: PageRequest) -> Answer:
         return HtmlPage("plans", "Plans", refused, status_of(error), type(error).__name__)
 
 
-def _named(request: PageRequest) -> Operation | None:
+def _named_operation(request: PageRequest) -> Operation | None:
     """Return the operation that the address names; None where it names none."""
     identity = request.query.get("operation", "")
     operation = request.memory.operation(identity, request.namespace) if identity else None
@@ -129,7 +129,7 @@ def _plot_of_weeks(weeks: Weeks, highest: float = 0) -> Markup:
 
 def _plot(report: SweepReport) -> Markup:
     tally = Counter(m.move for m in report.moved).most_common(5)
-    return stacked([Bar(name, many, shade) for shade, (name, many) in enumerate(tally)], "Moves that would be made")
+    return stacked_bar([Bar(name, many, shade) for shade, (name, many) in enumerate(tally)], "Moves that would be made")
 
 
 def marks(plans_made: Sequence[Plan]) -> dict[str, str]:
@@ -218,4 +218,4 @@ def _lived_plot(life: PolicyOutcome) -> Markup:
         Bar("shortened", life.shortened, 2),
         Bar("hidden", life.hidden, 4),
     ]
-    return stacked(bars, f"{life.visible:,} in view, {life.shortened:,} of them shortened, {life.hidden:,} hidden")
+    return stacked_bar(bars, f"{life.visible:,} in view, {life.shortened:,} of them shortened, {life.hidden:,} hidden")

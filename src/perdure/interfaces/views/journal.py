@@ -50,7 +50,7 @@ def view_explanation(why: Explanation, _: Request) -> Iterator[Block]:
         yield from view_fact(why.fact)
     else:
         yield Quote(cut(why.says, _LONGEST_CONTENT))
-    yield from _resting(why)
+    yield from _sole_source_lines(why)
     yield Line("Signals", tone="strong")
     yield Pairs(tuple(why.signals.items()))
     yield Line(f"value = {sum_of(why.value_parts)}")
@@ -91,7 +91,7 @@ def _place(why: Explanation, identity: str | None) -> tuple[Text, ...]:
     )
 
 
-def _resting(why: Explanation) -> Iterator[Block]:
+def _sole_source_lines(why: Explanation) -> Iterator[Block]:
     if why.sole_source_of:
         yield Line("Believed facts that it alone says", tone="strong")
         yield from first([Line((Untrusted(f.content), " ", Identifier(f.id)), item=True) for f in why.sole_source_of])
@@ -273,7 +273,7 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
     count = pluralize(many, "memory")
     if erasure.dry_run:
         yield Line(f"This would erase {count} for good; it cannot be undone.", tone="strong")
-        yield from _listed(erasure.lines, many)
+        yield from _listed_rows(erasure.lines, many)
     else:
         yield Line(f"Erased {count} for good.", tone="strong")
         yield from _id_line("asked for", erasure.memories)
@@ -283,10 +283,10 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
     if erasure.possible_count:
         many_more = pluralize(erasure.possible_count, "memory")
         yield Line(f"May be about the subject too, and stays unless it is erased by its id: {many_more}.")
-        yield from _listed(erasure.possible, erasure.possible_count)
+        yield from _listed_rows(erasure.possible, erasure.possible_count)
     if erasure.dry_run:
         yield from _id_line("people and things that go", erasure.entities)
-        call = _confirming(erasure.confirm, request)
+        call = _confirm_command(erasure.confirm, request)
         yield Line(("To erase exactly this: ", call), reader="person")
         yield Line(("Show this to the person. Only after they agree, to erase exactly this: ", call), reader="model")
         return
@@ -300,7 +300,7 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
     yield from (Line((Untrusted(sentence),), item=True) for sentence in erasure.unreachable)
 
 
-def _listed(lines: Sequence[ErasureLine], many: int) -> Iterator[Block]:
+def _listed_rows(lines: Sequence[ErasureLine], many: int) -> Iterator[Block]:
     """Yield the first of some memories, one row each, and how many more there are."""
     if lines:
         said = any(line.speaker for line in lines)
@@ -317,7 +317,7 @@ def _line_cells(line: ErasureLine, *, said: bool, named: bool) -> tuple[Text, ..
     return f"{line.at:%Y-%m-%d}", *speaker, Untrusted(line.text), *name, Identifier(line.id)
 
 
-def _confirming(word: str, request: Request) -> Command:
+def _confirm_command(word: str, request: Request) -> Command:
     asked = {name: value for name, value in request.arguments.items() if value and name not in _CONFIRMING}
     if asked.get("namespace") == "default":
         del asked["namespace"]

@@ -12,8 +12,8 @@ from perdure.interfaces.views.values import (
     MOST,
     beyond_limit,
     cell,
+    closing_notes,
     counts_in_words,
-    ending,
     join_texts,
     pluralize,
     rest,
@@ -102,7 +102,7 @@ def view_learn_result(learnt: LearnResult, request: Request) -> Iterator[Block]:
     parts = {name: getattr(learnt, name) for name in ("asked", "replaced", "unknown", "superseded")}
     became = ClaimResult(**parts)
     yield from view_beside(head, became, learnt.related, learnt.predicates)
-    yield from ending(learnt, request)
+    yield from closing_notes(learnt, request)
 
 
 def view_summaries(summaries: Summaries, request: Request) -> Iterator[Block]:
@@ -114,7 +114,7 @@ def view_summaries(summaries: Summaries, request: Request) -> Iterator[Block]:
         yield Quote(
             s.text, (shown, Untrusted(s.entity), f"summarizes {pluralize(len(s.sources), 'memory')}"), whole=True
         )
-    yield from ending(summaries, request)
+    yield from closing_notes(summaries, request)
 
 
 def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
@@ -139,7 +139,7 @@ def view_verify_result(result: VerifyResult, request: Request) -> Iterator[Block
         yield Line(("No authority covers ", cell("", result.unasked)), tone="warning")
     if result.left:
         yield Line(f"{pluralize(result.left, 'memory')} left for the next run.")
-    yield from ending(result, request)
+    yield from closing_notes(result, request)
 
 
 def state(name: str) -> str:

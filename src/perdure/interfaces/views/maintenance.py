@@ -22,8 +22,8 @@ from perdure.interfaces.views.blocks import (
 )
 from perdure.interfaces.views.values import (
     MOST,
+    closing_notes,
     counts_in_words,
-    ending,
     first,
     format_figure,
     format_instant,
@@ -42,7 +42,7 @@ def view_sweep_report(report: SweepReport, request: Request) -> Iterator[Block]:
         yield from _foreseen(report, request.arguments.get("days", 30))
     else:
         yield from _moves(report)
-        yield from ending(report, request)
+        yield from closing_notes(report, request)
 
 
 def _foreseen(report: SweepReport, days: float) -> Iterator[Block]:
@@ -65,7 +65,7 @@ def _foreseen(report: SweepReport, days: float) -> Iterator[Block]:
     if report.left_out:
         yield Line(f"… and {report.left_out:,} more; --details lists all.", item=True, reader="person")
         yield Line(f"and {report.left_out:,} more; details=true lists all", item=True, reader="model")
-    yield from _held(report)
+    yield from _held_moves(report)
 
 
 def _moves(report: SweepReport) -> Iterator[Block]:
@@ -75,10 +75,10 @@ def _moves(report: SweepReport) -> Iterator[Block]:
     if report.moved:
         yield Line(counts_in_words(report.tally))
     yield from first([_move(m) for m in report.moved])
-    yield from _held(report)
+    yield from _held_moves(report)
 
 
-def _held(report: SweepReport) -> Iterator[Block]:
+def _held_moves(report: SweepReport) -> Iterator[Block]:
     for hold in report.held:
         reason = f": {pluralize(len(hold.ids), 'move')}. {hold.because}"
         yield Line(("Held back in ", Untrusted(hold.namespace), reason), tone="warning")

@@ -90,11 +90,11 @@ def view_list(memories: Sequence[MemoryItem], request: Request) -> Iterator[Bloc
 
 
 def _row(m: MemoryItem, hit: Hit | None) -> tuple[Text, ...]:
-    status, value, content = f"{_status(m)}{_standing(hit)}", f"{m.value:.2f}", Untrusted(m.content, _BRIEF)
+    status, value, content = f"{_status(m)}{_hit_marks(hit)}", f"{m.value:.2f}", Untrusted(m.content, _BRIEF)
     return (Identifier(m.id), format_instant(m.created_at), m.kind.value, m.tier.value, status, value, content)
 
 
-def _standing(hit: Hit | None) -> str:
+def _hit_marks(hit: Hit | None) -> str:
     if hit is None or hit.memory.status != "active":
         return ""
     part = ", in conflict" if hit.contested_with else ", partly out of date" if hit.over else ""
@@ -174,7 +174,7 @@ def view_beside(
         yield taken
         room -= spent
     if facts.replaced:
-        lines, spent = _replaced(facts, room)
+        lines, spent = _replaced_lines(facts, room)
         yield from lines
         room -= spent
     ending = []
@@ -187,7 +187,7 @@ def view_beside(
             new, existing = (_fit(name.replace("_", " "), _NAME_TOKENS / 2) for name in pair)
             ending.append(Line(("Use the known name if ", Untrusted(new), " means ", Untrusted(existing), ".")))
             room -= _tokens(f"Use the known name if '{new}' means '{existing}'.")
-    yield from _related(related[: max(0, int(room / _ROOM_TOKENS))] if facts.replaced else related, room)
+    yield from _related_blocks(related[: max(0, int(room / _ROOM_TOKENS))] if facts.replaced else related, room)
     yield from ending
 
 
@@ -199,20 +199,20 @@ def _taken_name(taken: MatchedName) -> tuple[Line, float]:
     return line, _COMMAND_TOKENS + _tokens(f"'{said}' was taken for '{known}'; makes it its own.")
 
 
-def _replaced(result: ClaimResult, room: float) -> tuple[list[Line], float]:
+def _replaced_lines(result: ClaimResult, room: float) -> tuple[list[Line], float]:
     """Return what shows which facts, and notes, are no longer believed and how both are kept, and its tokens."""
     displaced = next((fact.id for fact in result.replaced if fact.by_order), "")
     spent = _COMMAND_TOKENS if displaced else 0.0
-    notes = _named("Superseded: ", result.superseded, (room - spent) / 2) if result.superseded else None
+    notes = _memories_line("Superseded: ", result.superseded, (room - spent) / 2) if result.superseded else None
     spent += notes[1] if notes else 0.0
-    facts, of_facts = _named("No longer believed: ", result.replaced, room - spent)
+    facts, of_facts = _memories_line("No longer believed: ", result.replaced, room - spent)
     lines = [facts, notes[0]] if notes else [facts]
     if displaced:
         lines.append(Line(("If both hold: ", command("review", id=Identifier(displaced), verdict="both"))))
     return lines, spent + of_facts
 
 
-def _named(head: str, memories: Sequence[ReplacedFact | RelatedMemory], room: float) -> tuple[Line, float]:
+def _memories_line(head: str, memories: Sequence[ReplacedFact | RelatedMemory], room: float) -> tuple[Line, float]:
     """Return a line that names memories by their first words, and its tokens."""
     spent = float(_HEAD_TOKENS)
     most = min(_FEW_IDS, max(1, int((room - spent) / _ROOM_TOKENS)))
@@ -225,7 +225,7 @@ def _named(head: str, memories: Sequence[ReplacedFact | RelatedMemory], room: fl
     return Line((head, join_texts(shown), more, ".")), spent
 
 
-def _related(related: Sequence[RelatedMemory], room: float) -> Iterator[Block]:
+def _related_blocks(related: Sequence[RelatedMemory], room: float) -> Iterator[Block]:
     """Show what a memory may be compared with; each gets its share of the tokens that are left."""
     if related:
         yield Line(("If one of these no longer holds: ", command("update", id=..., content=...)))

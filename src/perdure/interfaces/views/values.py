@@ -19,7 +19,7 @@ _HIGHEST_LIMIT: Final = 1000  # that the verbs take
 _BRIEF: Final = 80  # characters of a table's cell that a terminal shows
 _INSTANT: Final = re.compile(r"at|.*_(ms|seen)")
 _ENDING: Final = frozenset(("operation", "operations", "changed", "dry_run", "plans", "namespace", "memories_deleted"))
-"""Fields that ``ending`` shows, that repeat what was asked, or that never say anything."""
+"""Fields that ``closing_notes`` shows, that repeat what was asked, or that never say anything."""
 _LABELS: Final = {"anew": "ended by this call", "aging": "stale", "contested": "conflicting", "avg": "mean"}
 
 
@@ -32,7 +32,7 @@ def view_values(result: Any, request: Request) -> Iterator[Block]:
         yield Line("Done." if result is None else cell("", result))
     else:
         yield from _record(result)
-        end = list(ending(result, request))
+        end = list(closing_notes(result, request))
         yield from end or ([] if getattr(result, "changed", True) else [Line("Nothing changed.")])
 
 
@@ -53,7 +53,7 @@ def _record(result: Any) -> Iterator[Block]:
         yield from table(records)
 
 
-def ending(result: Any, request: Request) -> Iterator[Block]:
+def closing_notes(result: Any, request: Request) -> Iterator[Block]:
     """Yield that a preview has written nothing, if it has found something to do, and how a result is undone."""
     if _is_preview(result):
         confirm = hasattr(result, "confirmed")
