@@ -186,7 +186,7 @@ def test_a_merged_entity_is_the_one_that_stands_for_it_also_in_a_circle():
     aliases = [Document(Shelf.ALIAS, d.id, normal_name(d.data["name"]), {"name": d.data["name"]}) for d in entities]
     found = Names(entities, aliases)
     assert found.resolve("beta", FUZZY) == ResolvedName("a", 1.0, "beta")
-    assert found.standing("c") in {"c", "d"}
+    assert found.current_entity("c") in {"c", "d"}
     assert found.entities["a"].aliases == {"alpha": "Alpha"}
 
 

@@ -114,7 +114,7 @@ class Knowledge(Extension[Context]):
         about = facts_of_named(ctx, namespace, query.text, filters)
         if not about:
             return order
-        predicate_words = self.resources.predicates.asked(query_words(without_set_phrases(query.text)))
+        predicate_words = self.resources.predicates.asked_predicates(query_words(without_set_phrases(query.text)))
         return rank_with_facts(order, about, query, pool, ctx.policy.recall, predicate_words)
 
     def follow_ups(self, ctx: Context, namespace: str, query: Query, /) -> tuple[str, ...]:

@@ -80,9 +80,9 @@ class _Look:
 
     def at(self, cited: Sequence[Citation]) -> list[CitationCheck]:
         self._until = time.monotonic() + self._seconds
-        return [self._sighting(citation) for citation in cited]
+        return [self._check_citation(citation) for citation in cited]
 
-    def _sighting(self, citation: Citation) -> CitationCheck:
+    def _check_citation(self, citation: Citation) -> CitationCheck:
         if citation.kind is CitationKind.URL:
             return CitationCheck(citation, CitationState.UNVERIFIABLE, "a URL is recorded and not fetched")
         if citation.kind is CitationKind.COMMIT:

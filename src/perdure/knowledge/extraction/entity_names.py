@@ -248,7 +248,7 @@ class Names:
             self._sorted[ordered] = (*self._sorted.get(ordered, ()), form)
         return form
 
-    def standing(self, identity: str) -> str:
+    def current_entity(self, identity: str) -> str:
         """Return the entity that stands for one since a merge; itself if it was not merged."""
         seen = set()
         while identity not in seen and (entity := self._entities.get(identity)) and entity.merged_into:
@@ -268,7 +268,7 @@ class Names:
             One entity; or those between which a person must choose, where no other is farther by 0.05; or nobody.
         """
         form = normal_name(name)
-        exact = {self.standing(i) for i in self._ids.get(form, ())}
+        exact = {self.current_entity(i) for i in self._ids.get(form, ())}
         if len(exact) == 1:
             return ResolvedName(exact.pop(), 1.0, form)
         if exact:
@@ -301,7 +301,7 @@ class Names:
             other = _core(alias)[1]
             if score < fuzzy or (legal and other and legal != other):
                 continue  # two legal forms are two firms
-            for identity in map(self.standing, self._ids[alias]):
+            for identity in map(self.current_entity, self._ids[alias]):
                 scores[identity] = max(scores.get(identity, (0.0, "")), (score, alias))
         return scores
 

@@ -45,7 +45,7 @@ def read_clause(clause: Clause, predicates: Predicates) -> list[RawClaim]:
 
 def _of_somebody(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     if clause.verb in WORDS["ending"]:
-        return _ending(clause, who, predicates)
+        return _ended_claims(clause, who, predicates)
     if found := _on_days(clause, who, predicates) or _change(clause, who, predicates):
         return found
     if (fit := match(clause)) is not None:
@@ -67,7 +67,7 @@ def _claim_of_match(clause: Clause, who: str, fit: PatternMatch, predicates: Pre
 
 
 def _act(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
-    liked, verb, rest = _liking(clause.verb), clause.verb, clause.rest
+    liked, verb, rest = _liking_predicate(clause.verb), clause.verb, clause.rest
     if clause.past or clause.perfect:
         return []
     if liked:
@@ -92,7 +92,7 @@ def _bare_act(clause: Clause, who: str) -> RawClaim:
     return replace(claim_of(clause, who, clause.verb, clause.subject, many=True, kind=ACT), value=clause.verb_at)
 
 
-def _liking(verb: str) -> str:
+def _liking_predicate(verb: str) -> str:
     return "like" if verb in WORDS["like"] else "dislike" if verb in WORDS["dislike"] else ""
 
 
@@ -160,7 +160,7 @@ def _day(clause: Clause, who: str, day: tuple[Words, str], end: int, predicates:
     return replace(found, span=(clause.start, max(found.span[1], end)))
 
 
-def _ending(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
+def _ended_claims(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     """Return what ended: "stopped playing tennis", "gave up coffee", "stopped Friday deliveries"."""
     verb, rest = clause.verb, clause.rest
     up = bool(rest) and rest[0].low == {"give": "up", "unsubscribe": "from"}.get(verb)
@@ -185,7 +185,7 @@ def _ended_act(over: Clause, who: str, predicates: Predicates) -> list[RawClaim]
         return [_claim_of_match(acting, who, fit, predicates)]
     stop = thing_end(acting, 0)
     value = acting.rest[skip_determiners(acting.rest) : stop] if stop else ()
-    name = predicates.name(_liking(verb) or verb)
+    name = predicates.name(_liking_predicate(verb) or verb)
     return [claim_of(acting, who, name, value, many=True, kind=ACT)] if value else []
 
 

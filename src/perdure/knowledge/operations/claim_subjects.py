@@ -34,7 +34,7 @@ class ClaimSubjects:
         """Return whom a claim is about; what is named for the first time is made."""
         words = self._name(claim)
         if words in self.names.entities:
-            return self.names.entity(self.names.standing(words))
+            return self.names.entity(self.names.current_entity(words))
         if not normal_name(words):
             faults.append(
                 f"Claim {claim.number}: the subject {words!r} names nobody: it is an article, a pronoun or no word. "

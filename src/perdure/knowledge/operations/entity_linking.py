@@ -24,7 +24,7 @@ class EntityLinker:
         self.names = names_of(work.ctx, work.namespace)
         self.texts: list[str] = []
 
-    def named(self, record: Record, *, may_create: bool) -> list[str]:
+    def link_names(self, record: Record, *, may_create: bool) -> list[str]:
         """Write down whom a message names, and return the ids of the entities that are new."""
         words: dict[str, list[tuple[Span, str]]] = {}
         new: list[str] = []

@@ -85,7 +85,7 @@ def _one(
         return None
     before = dict(earlier.data.get("boosted", {})) if earlier else {}
     surer = [replace(f, confidence=f.confidence * surer_for_it(f, before, policy) / f.base) for f in believed]
-    quotable = _holding(ctx, namespace, episodes)
+    quotable = _messages_that_hold(ctx, namespace, episodes)
     profile = profile_of(entity, names.entity(entity).name, episodes, surer, now, quotable)
     if profile is None:
         return None
@@ -100,14 +100,14 @@ def _one(
 
 
 def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[Record]:
-    family = [i for i in names.entities if names.standing(i) == entity]
+    family = [i for i in names.entities if names.current_entity(i) == entity]
     ids = sorted({d.id for d in ctx.store.documents.find_named(namespace, Shelf.MENTION, family)})
     visible = (Kind.EPISODE, Status.ACTIVE, Scope.LONG_TERM)  # what others may not see is not summed up for all
     found = (r for r in find_records(ctx, namespace, ids) if (r.state.kind, r.state.status, r.state.scope) == visible)
     return sorted(found, key=lambda r: (r.state.created_ms, r.id))
 
 
-def _holding(ctx: Context, namespace: str, episodes: Sequence[Record]) -> list[Record]:
+def _messages_that_hold(ctx: Context, namespace: str, episodes: Sequence[Record]) -> list[Record]:
     """Return the messages of which something is believed, or from which nothing was learned."""
     outdated = outdated_messages(ctx, namespace, [r.id for r in episodes])
     return [r for r in episodes if r.id not in outdated]

@@ -117,16 +117,16 @@ def _families(names: Names, identities: Iterable[str]) -> dict[str, tuple[str, .
     """Return the entities that some ids stand for, each with those that were merged into it; roles are left out."""
     merged: dict[str, list[str]] = {}
     for i in sorted(names.entities):
-        merged.setdefault(names.standing(i), []).append(i)
-    standing = sorted({names.standing(i) for i in identities if i in names.entities})
+        merged.setdefault(names.current_entity(i), []).append(i)
+    standing = sorted({names.current_entity(i) for i in identities if i in names.entities})
     found = {stands: (stands, *(i for i in merged[stands] if i != stands)) for stands in standing}
     return {stands: family for stands, family in found.items() if not {*family} & ROLES}
 
 
 def _family(names: Names, identity: str) -> tuple[str, ...]:
     """Return the entity that an id stands for, and those that were merged into it."""
-    stands = names.standing(identity)
-    return stands, *(i for i in sorted(names.entities) if i != stands and names.standing(i) == stands)
+    stands = names.current_entity(identity)
+    return stands, *(i for i in sorted(names.entities) if i != stands and names.current_entity(i) == stands)
 
 
 def _memories_named(ctx: Context, namespace: str, family: Collection[str]) -> set[str]:

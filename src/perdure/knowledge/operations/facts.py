@@ -86,7 +86,7 @@ def _by_subject(ctx: Context, namespace: str, names: Names, subject: str | None,
     if subject is not None or rest:
         yield list(all_facts(ctx, namespace, names, subject))
         return
-    ordered = sorted(set(map(names.standing, names.entities)))
+    ordered = sorted(set(map(names.current_entity, names.entities)))
     at, size = 0, SUBJECTS
     while at < len(ordered):
         yield list(facts_about(ctx, namespace, names, ordered[at : at + size]))
@@ -122,7 +122,7 @@ def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -
 def facts_about(ctx: Context, namespace: str, names: Names, subjects: Collection[str]) -> Iterator[Fact]:
     """Yield the facts, also those that were, of some entities and of those that were merged into them."""
     ids = set(subjects)
-    family = ids | {i for i in names.entities if names.standing(i) in ids}
+    family = ids | {i for i in names.entities if names.current_entity(i) in ids}
     about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, sorted(family))
     documents = find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
     yield from (Fact.from_data(d.id, d.data) for d in documents)
@@ -169,7 +169,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
     state, policy = memory.state, ctx.policy
     over = state.status is Status.ACTIVE and fact.has_ended(now)
     aging = is_aging(state, policy, now) and not over
-    subject = names.standing(fact.subject)
+    subject = names.current_entity(fact.subject)
     return FactLine(
         id=memory.id,
         namespace=memory.namespace,

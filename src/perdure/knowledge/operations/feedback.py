@@ -194,7 +194,7 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
     name = names_of(work.ctx, work.namespace).entity(fact.subject).name
     decision = Decision(
         Action.REPLACE,
-        tuple(work.known([identity, *(i for i in rivals if _is_believed(work, i))], now)),
+        tuple(work.known_facts([identity, *(i for i in rivals if _is_believed(work, i))], now)),
         ConflictStrategy.CORRECTION,
         fact.predicate,
         because,

@@ -214,7 +214,7 @@ class _Taker:
 
     def _carry_out(self, each: ResolvedClaim, claim: Claim, decision: Decision, source: ClaimSource) -> None:
         """Do what was decided about a claim; what had faded with its value comes back."""
-        faded = self.work.faded(each.subject, claim.predicate, claim.value.norm, denied=claim.denied)
+        faded = self.work.faded_fact(each.subject, claim.predicate, claim.value.norm, denied=claim.denied)
         if decision.action is Action.CREATE and faded is not None and self._is_beside(faded):
             self.writer.revive(faded, claim, source)
         elif decision.action is Action.REDATE:
@@ -228,14 +228,14 @@ class _Taker:
         Of their time, it corrects their days; of another time, they were over before it.
         """
         claim, at = each.claim, self.handed.at
-        expired = self.work.expired(each.subject, claim.predicate, claim.value.norm, at)
+        expired = self.work.expired_facts(each.subject, claim.predicate, claim.value.norm, at)
         for fact in (f for f in expired if not f.denied and self._is_beside(f.id)):
             end = fact.valid_to or at
             overlaps = claim.valid_from is not None and claim.valid_from < end
             if overlaps and decision.action is Action.CREATE and self._touchable([fact], each):
                 because = f"its days were corrected: {claim.value.text}"
                 return replace(
-                    decision, action=Action.REDATE, about=tuple(self.work.known([fact.id], at)), because=because
+                    decision, action=Action.REDATE, about=tuple(self.work.known_facts([fact.id], at)), because=because
                 )
             self.writer.retire(fact.id, FactEvent.ENDED, end, at, f"it held until then: {claim.value.text}")
             self.writer.tally.retired.remove(fact.id)
@@ -282,13 +282,13 @@ class _Taker:
         akin = [k for k in having if resources(self.ctx).predicates.akin(claim.predicate, k.fact.predicate)]
         if akin or len(having) == 1:
             return akin or having
-        return self.work.unanswered(each.subject, claim.predicate, old.norm, at)
+        return self.work.unanswered_facts(each.subject, claim.predicate, old.norm, at)
 
     def _report_unknown(self, each: ResolvedClaim, old: Value) -> None:
         """Write down that nothing is known of what a claim is said to replace; refuse the id of no memory."""
         text, claim = each.given.replaces, each.claim
         ids = self._ids(text)
-        before = self.work.replaced(each.subject, claim.predicate)
+        before = self.work.past_facts(each.subject, claim.predicate)
         if not (self.gone.keys() | self.untouched.keys()).isdisjoint(ids) or any(
             f.value.norm == old.norm for f in before
         ):
@@ -320,17 +320,17 @@ class _Taker:
         if ids[0] not in self.work.facts:
             self._replace_note(ids[0], trust)
             return []
-        return self.work.known([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
+        return self.work.known_facts([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
 
     def _take_past(
         self, each: ResolvedClaim, known: Sequence[KnownFact], wrong: list[Fact], source: ClaimSource
     ) -> None:
         """Write down what was true, and no longer is, instead of what was wrong of it."""
         subject, claim, at = each.subject, each.claim, source.at
-        expired = self.work.expired(subject, claim.predicate, claim.value.norm, at)
-        known = [*known, *self.work.known([f.id for f in expired if self._is_beside(f.id)], at)]
+        expired = self.work.expired_facts(subject, claim.predicate, claim.value.norm, at)
+        known = [*known, *self.work.known_facts([f.id for f in expired if self._is_beside(f.id)], at)]
         known = [k for k in known if k.fact.value.norm == claim.value.norm and not is_of_other_time(claim, k)]
-        once = [f for f in self.work.replaced(subject, claim.predicate) if f.value.norm == claim.value.norm]
+        once = [f for f in self.work.past_facts(subject, claim.predicate) if f.value.norm == claim.value.norm]
         told = [*(k.fact for k in known), *(f for f in once if self._is_beside(f.id) and overlaps(f, claim))]
         if len(self._touchable(told, each)) < len(told):
             return  # somebody more trusted said until when

@@ -69,8 +69,8 @@ def learn(ctx: Context, namespace: str, sessions: Iterable[str], *, late: int | 
     while left:
         reader.start()
         page, left = retry(lambda left=left: _page(ctx, namespace, left, reader))  # type: ignore[misc]  # bound now
-        learnt = learnt.joined(page)
-    return learnt.joined(read_waiting(ctx, namespace, every, reader, late, _Learner))
+        learnt = learnt.join(page)
+    return learnt.join(read_waiting(ctx, namespace, every, reader, late, _Learner))
 
 
 def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader) -> tuple[LearnResult, list[str]]:
@@ -168,7 +168,7 @@ class _Learner:
         found = self._by_rules(record) if person else []
         for claim in found:
             self._call(claim, record)  # before the name is taken for somebody else's
-        self.tally.entities += self.linker.named(record, may_create=person)
+        self.tally.entities += self.linker.link_names(record, may_create=person)
         if person:
             if not self._answer(record):
                 found = self._with_question(found, record)
@@ -247,7 +247,7 @@ class _Learner:
         trust = stored_trust(record.content.metadata)
         source = ClaimSource(record.id, at, trust, record.state.scope, record.content.session)
         predicate, norm = decision.predicate or claim.predicate, claim.value.norm
-        faded = self.work.faded(subject.id, predicate, norm, denied=claim.denied)
+        faded = self.work.faded_fact(subject.id, predicate, norm, denied=claim.denied)
         if decision.action is Action.CREATE and faded is not None and self._may_touch_memory(faded, record):
             self.writer.revive(faded, claim, source)
             return

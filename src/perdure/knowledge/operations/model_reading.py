@@ -169,16 +169,16 @@ def read_waiting(
     learnt = LearnResult()
     if not reader.is_used:
         return learnt
-    for session in _waiting(ctx, namespace, sessions):
+    for session in _waiting_counts(ctx, namespace, sessions):
         reader.start()
         read = 0
         while not reader.is_away and (most is None or read < most):
             page, ids = retry(lambda s=session: _late_page(ctx, namespace, s, reader, listening))  # type: ignore[misc]  # bound now
             if not ids:
                 break
-            learnt, read = learnt.joined(page), read + len(ids)
+            learnt, read = learnt.join(page), read + len(ids)
             reader.read.update(ids)
-    return replace(learnt, waiting=sum(_waiting(ctx, namespace, sessions).values()))
+    return replace(learnt, waiting=sum(_waiting_counts(ctx, namespace, sessions).values()))
 
 
 def waiting_sessions(ctx: Context, namespace: str) -> list[str]:
@@ -186,7 +186,7 @@ def waiting_sessions(ctx: Context, namespace: str) -> list[str]:
     return [d.id for d in ctx.store.documents.find_named(namespace, Shelf.LEARNED, [UNREAD])]
 
 
-def _waiting(ctx: Context, namespace: str, sessions: Sequence[str]) -> dict[str, int]:
+def _waiting_counts(ctx: Context, namespace: str, sessions: Sequence[str]) -> dict[str, int]:
     found = ctx.store.documents.find(namespace, Shelf.LEARNED, sessions)
     return {d.id: UnreadMessages.from_data(d.data).count for d in found if d.name == UNREAD}
 

@@ -207,7 +207,7 @@ def _meets(writer: ClaimWriter, identity: str, beside: Sequence[str], now: Insta
     """Let a fact that got another name meet those that had it: one of equal value stands for the other."""
     work = writer.work
     for other in beside:
-        (own,), (rival,) = work.known([identity], now), work.known([other], now)
+        (own,), (rival,) = work.known_facts([identity], now), work.known_facts([other], now)
         if not _is_shared(work, other) or own.state.status is not Status.ACTIVE:
             continue
         if own.fact.value.norm == rival.fact.value.norm and own.fact.denied == rival.fact.denied:

@@ -53,7 +53,7 @@ class _Known:
         for page in pages(ctx.store.transfer, (namespace, "journal"), None):
             for line in page:
                 for side in (line["before"], line["after"]) if line["target"] in _WITH_WORDS else ():
-                    if side is not None and (row := _parsed(side)):
+                    if side is not None and (row := _parse_side(side)):
                         known.take(line["target"], line["id"], row, erased)
         for identity in find_states(ctx, namespace, [*known.undone]):
             del known.undone[identity]
@@ -184,7 +184,7 @@ def _within(text: str, forms: Container[str]) -> set[str]:
     return found
 
 
-def _parsed(side: str) -> dict[str, Any]:
+def _parse_side(side: str) -> dict[str, Any]:
     """Return a side of a line; nothing where it cannot be read, as nothing will be left of such a line."""
     found = None
     with suppress(ValueError):

@@ -34,7 +34,7 @@ class Predicates(Protocol):
     def has(self, name: str) -> bool:
         """Whether a table names a predicate in normal form, or its last words."""
 
-    def asked(self, words: Iterable[str]) -> frozenset[str]:
+    def asked_predicates(self, words: Iterable[str]) -> frozenset[str]:
         """Return the words of the predicates that a question may mean."""
 
     def akin(self, one: str, other: str) -> bool:

@@ -48,7 +48,7 @@ class LearnResult(WriteResult):
             "facts of any language can be handed over with claims."
         )
 
-    def joined(self, other: LearnResult) -> LearnResult:
+    def join(self, other: LearnResult) -> LearnResult:
         """Return this and another, in order."""
 
         def both(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
@@ -364,7 +364,7 @@ class VerifyResult(WriteResult):
         """Return how many facts came out so."""
         return sum(1 for v in self.verdicts if v.outcome is outcome)
 
-    def seen(self, sight: CitationState) -> int:
+    def count_of(self, sight: CitationState) -> int:
         """Return of how many memories what they cite came out so."""
         return sum(1 for c in self.cited if c.sight is sight)
 
@@ -372,5 +372,5 @@ class VerifyResult(WriteResult):
     def counts(self) -> dict[str, int]:
         """How many facts and citing memories came out how; what did not occur is left out."""
         facts = {o.value: self.count(o) for o in Agreement}
-        sights = {s.value: self.seen(s) for s in CitationState}
+        sights = {s.value: self.count_of(s) for s in CitationState}
         return {name: n for name, n in {**facts, **sights}.items() if n}

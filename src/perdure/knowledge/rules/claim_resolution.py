@@ -69,7 +69,7 @@ class KnownFact:
     confidence: float  # effective confidence at the instant of the claim, 0 to 1
 
     @property
-    def said(self) -> Instant:
+    def last_said(self) -> Instant:
         """When it was last said or confirmed."""
         return max(self.state.created_ms, self.state.validated_ms or self.state.created_ms)
 
@@ -101,7 +101,7 @@ def resolve_claim(
     same_key = [k for k in matching if not k.fact.denied or k.fact.value.norm == claim.value.norm]
     same = [k for k in same_key if k.fact.value.norm == claim.value.norm and not k.fact.denied]
     if same:
-        beside = [k for k in same_key if k not in same and k.said <= said_at]
+        beside = [k for k in same_key if k not in same and k.last_said <= said_at]
         settles = _settling_strategy(claim, [k for k in same_key if k not in same], said_at)
         outdated = beside if settles else [k for k in beside if claim.old and k.fact.value.norm == claim.old.norm]
         because = f"said again: {claim.value.text}"
@@ -164,7 +164,7 @@ def _settling_strategy(claim: Claim, other: Sequence[KnownFact], said_at: Instan
         return None
     if claim.learned is FactOrigin.AUTHORITY:
         return ConflictStrategy.AUTHORITY
-    newest = all(said_at >= k.said for k in other)
+    newest = all(said_at >= k.last_said for k in other)
     return ConflictStrategy.CORRECTION if claim.learned is FactOrigin.CORRECTION and newest else None
 
 
@@ -222,7 +222,7 @@ def _resolve_denial(claim: Claim, same: Sequence[KnownFact], again: Sequence[Kno
     if not same:
         return Decision(Action.CREATE, predicate=claim.predicate, because=f"new: {claim.learned}")
     predicate = same[0].fact.predicate
-    same = [k for k in same if k.said <= said_at]
+    same = [k for k in same if k.last_said <= said_at]
     if not same:
         return Decision(Action.NOTHING, predicate=predicate, because="it was said again since")
     ends = _ENDING.search(claim.span.quote) is not None
@@ -247,14 +247,14 @@ def resolve_conflict(
         return decided(Action.REPLACE, ConflictStrategy.AUTHORITY, "an authority says so")
     if rival.fact.trust is Trust.AUTHORITY:
         return decided(Action.YIELD, ConflictStrategy.AUTHORITY, "an authority said the other")
-    newer = said_at >= rival.said
+    newer = said_at >= rival.last_said
     if claim.learned is FactOrigin.CORRECTION and newer:
         return decided(Action.REPLACE, ConflictStrategy.CORRECTION, "it is a correction")
     gap = claim.confidence - rival.confidence
     if abs(gap) > policy.gap:
         action = Action.REPLACE if gap > 0 else Action.YIELD
         return decided(action, ConflictStrategy.CONFIDENCE, f"the gap is above {policy.gap:g}")
-    days = abs(said_at - rival.said) / DAY_MS
+    days = abs(said_at - rival.last_said) / DAY_MS
     outright = _is_outright(claim) if newer else rival.fact.learned in _OUTRIGHT
     if outright and days >= policy.recent_days:
         action = Action.REPLACE if newer else Action.YIELD
@@ -273,7 +273,7 @@ def _shown_value(claim: Claim) -> str:
 
 def surest(known: Iterable[KnownFact]) -> KnownFact:
     """The surest; of equals the one said last, then the one with the greater id."""
-    return max(known, key=lambda k: (k.confidence, k.said, k.fact.id))
+    return max(known, key=lambda k: (k.confidence, k.last_said, k.fact.id))
 
 
 def find_answered_fact(text: str, before: str, known: Sequence[KnownFact]) -> KnownFact | None:

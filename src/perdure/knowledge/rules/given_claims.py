@@ -223,7 +223,7 @@ def resolve_given(
     elif outranked:
         claim = replace(claim, learned=FactOrigin.STATEMENT, old=None)
     # What is replaced by name was said before, also where the clock of the machine that says so is late.
-    named = [k.said for k in rivals if k.fact.id in replaced and k.said <= said_at + _LATE_CLOCK]
+    named = [k.last_said for k in rivals if k.fact.id in replaced and k.last_said <= said_at + _LATE_CLOCK]
     decision = resolve_stated(claim, known, replaced, max([said_at, *named]), policy)
     if decision.action is not Action.REINFORCE and (action := _by_days(claim, rivals, policy)) is not None:
         because = "it began to hold " + ("later" if action is Action.REPLACE else "earlier, and is over")
@@ -240,7 +240,7 @@ def said_after(said_at: Instant, known: Iterable[KnownFact], now: Instant) -> In
     """
     if said_at < now - _LATE_CLOCK:
         return said_at
-    return max([said_at, *(k.said for k in known if max(k.state.recorded_ms, k.state.validated_ms or 0) > now)])
+    return max([said_at, *(k.last_said for k in known if max(k.state.recorded_ms, k.state.validated_ms or 0) > now)])
 
 
 def resolve_stated(
@@ -251,7 +251,7 @@ def resolve_stated(
     same = [k for k in known if k not in rivals and _says(claim, k)]
     if same:
         corrects = claim.learned is FactOrigin.CORRECTION
-        outdated = [k for k in rivals if corrects and k.said <= said_at]
+        outdated = [k for k in rivals if corrects and k.last_said <= said_at]
         strategy = ConflictStrategy.CORRECTION if outdated else None
         return Decision(
             Action.REINFORCE, (surest(same), *outdated), strategy, claim.predicate, f"said again: {claim.value.text}"
@@ -294,7 +294,7 @@ def _has_other_days(claim: Claim, known: KnownFact, said_at: Instant) -> bool:
 
     Where nobody stated since when that holds, the day on which it was said is no other.
     """
-    if claim.denied or said_at < known.said:
+    if claim.denied or said_at < known.last_said:
         return False
     return begins_otherwise(claim, known) or claim.valid_to not in (None, known.fact.valid_to)
 

@@ -66,7 +66,7 @@ class FactContext(NamedTuple):
         last = self.facts.get(self.later[fact.id])
         return [*shared.get(fact.key, ()), *([last] if last is not None and _is_held(last, self.now) else ())]
 
-    def shared(self) -> dict[str, list[Fact]]:
+    def shared_facts(self) -> dict[str, list[Fact]]:
         """Return key -> the facts that are believed, and for all to see."""
         found: dict[str, list[Fact]] = {}
         for identity, fact in self.facts.items():
@@ -84,7 +84,7 @@ def what_is_over(gone: Iterable[Fact], beside: FactContext) -> tuple[dict[str, O
     """
     over: dict[str, OutdatedFact] = {}
     told_as_past: set[str] = set()
-    shared = beside.shared()
+    shared = beside.shared_facts()
     for fact in gone:
         holding, state = beside.holding(fact, shared), beside.states.get(fact.id)
         if state is not None and _was_told_as_past(fact, state, beside.follower(fact)):
