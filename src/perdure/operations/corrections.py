@@ -57,7 +57,7 @@ def with_unfound_corrections(
     best = [h for h in hits if h.memory.kind in (Kind.NOTE, Kind.EPISODE) and not h.updated_by][:_LOOKED_UP]
     best += [h for h in hits if h.memory.kind is Kind.FACT][:_LOOKED_UP]
     best = [h for h in best if h.relevance >= likely]
-    records = _correcting(ctx, namespace, best, filters) if ctx.policy.knowledge.watch else []
+    records = _corrections_of_hits(ctx, namespace, best, filters) if ctx.policy.knowledge.watch else []
     known = {h.memory.id for h in hits}
     records = [r for r in records if r.id not in known]
     if not records and not may_correct(hits):
@@ -69,7 +69,7 @@ def with_unfound_corrections(
     return _brought_in(shown, {h.memory.id for h in more})
 
 
-def _correcting(ctx: Context, namespace: str, hits: Sequence[Hit], filters: Filters) -> list[Record]:
+def _corrections_of_hits(ctx: Context, namespace: str, hits: Sequence[Hit], filters: Filters) -> list[Record]:
     """Return what names a value as replaced and has words of some hits."""
     words = tuple(dict.fromkeys(word for h in hits for word in query_words(h.memory.content)))
     if not words:

@@ -116,7 +116,7 @@ def erase(
         kept = [] if ctx.backups is None else ctx.backups.search(plan.namespace, texts)
         held = _rewrite_summary(ctx, plan.namespace)
     places = (*(place for _, place in purged.places), *kept, *named)
-    notes = [*held, *failed, *unread, *_unsearched(names), *([_UNREAD, _CHANGED] if selection.subject else [])]
+    notes = [*held, *failed, *unread, *_unsearched_notes(names), *([_UNREAD, _CHANGED] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=rewritten, operations=(plan.id,))
     return _with_remarks(result, purged, notes)
@@ -172,7 +172,7 @@ class _Target:
 
 def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     subject = ctx.extension.about(ctx, namespace, selection.subject) if selection.subject else None
-    selected = _selected(ctx, namespace, selection, subject)
+    selected = _selected_ids(ctx, namespace, selection, subject)
     narrowed = selection.filters is not None or bool(selection.ids)
     if not selected and (subject is None or narrowed or not subject.entities):
         raise NotFound("There is nothing to erase: no memory fits.", remedy="Check the filters and the namespace.")
@@ -190,7 +190,7 @@ def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     return _Target(namespace, ids, tuple(sorted(entities)), dependents, subject)
 
 
-def _selected(ctx: Context, namespace: str, selection: Selection, subject: Subject | None) -> set[str]:
+def _selected_ids(ctx: Context, namespace: str, selection: Selection, subject: Subject | None) -> set[str]:
     """Return the memories that fit all that is given."""
     selected: set[str] | None = set(subject.memories) if subject else None
     if selection.filters is not None or selection.everything:
@@ -218,13 +218,13 @@ def _lines(
     """Return memories as a person tells them; ``written`` has how some of them write the subject's name."""
     records = {r.id: r for r in find_records(ctx, namespace, ids)}
     return tuple(
-        ErasureLine(i, from_instant(r.state.created_ms), r.content.speaker, _beginning(r), written.get(i, ""))
+        ErasureLine(i, from_instant(r.state.created_ms), r.content.speaker, _first_words(r), written.get(i, ""))
         for i in ids
         if (r := records.get(i)) is not None
     )
 
 
-def _beginning(record: Record) -> str:
+def _first_words(record: Record) -> str:
     text = " ".join(record.content.text.split())
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
@@ -316,7 +316,7 @@ def _salt(ctx: Context, namespace: str) -> tuple[str, list[Change]]:
     return salt, [salt_document(salt)]
 
 
-def _unsearched(names: ErasedNames) -> list[str]:
+def _unsearched_notes(names: ErasedNames) -> list[str]:
     """Return what is to be said of words that were not searched for, or not everywhere."""
     count = len(names.values)
     many = "1 value of an erased fact was" if count == 1 else f"{count:,} values of erased facts were"

@@ -175,7 +175,7 @@ def _why_not_found(ctx: Context, memory: MemoryItem, query: Query, filters: Filt
     return "search", f"it is not among the {count} best in keyword search for {words}{meaning}"
 
 
-def standing(ctx: Context, memories: Sequence[MemoryItem]) -> dict[str, Hit]:
+def hit_marks(ctx: Context, memories: Sequence[MemoryItem]) -> dict[str, Hit]:
     """Return memory -> how a recall marks it: what of it holds no longer, and what contradicts it."""
     places: dict[str, list[Hit]] = {}
     for memory in memories:

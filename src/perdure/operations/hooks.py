@@ -78,7 +78,7 @@ class Agent:
 
     ctx: Context
 
-    def known(self, session: str, namespace: str) -> AgentSession | None:
+    def find_session(self, session: str, namespace: str) -> AgentSession | None:
         """Return what is known of a session, or None."""
         found = self.ctx.store.documents.find(namespace, Shelf.SESSION, [session])
         return self._session(found[0]) if found else None
@@ -87,7 +87,7 @@ class Agent:
         """Note that a session has begun, or goes on after an end; False where the store cannot be written now."""
         return self._note_now(session, namespace, {"transcript": transcript, "ended_ms": None}, "the session begins")
 
-    def unfinished(self, namespace: str, excluded: str) -> list[AgentSession]:
+    def unfinished_sessions(self, namespace: str, excluded: str) -> list[AgentSession]:
         """Return the other sessions that nobody has ended, the longest silent first."""
         found: list[AgentSession] = []
         cursor = ("", "")
@@ -119,7 +119,7 @@ class Agent:
             result = self._ingest(own, namespace, shown, embed)
         except InvalidInput:  # one message that no store can hold must not keep out all that come after it
             result = self._one_by_one(own, namespace, shown, embed)
-        for message in self._stored(session, namespace, own):
+        for message in self._stored_messages(session, namespace, own):
             self._requests(message, namespace, embed)
         self._note(session, namespace, {"transcript": transcript, "mark": mark}, f"read to {mark}")
         return result
@@ -128,7 +128,7 @@ class Agent:
         """Note a sign of life."""
         self._note_now(session, namespace, {"transcript": transcript}, "the session is active")
 
-    def ended(self, session: str, namespace: str) -> None:
+    def mark_ended(self, session: str, namespace: str) -> None:
         """Note that a session was ended: what was worth it was promoted."""
         if self._data(session, namespace):
             self._note(session, namespace, {"ended_ms": self.ctx.clock()}, "the session has ended")
@@ -249,7 +249,7 @@ class Agent:
     def _stored_text(self, message: Message) -> str:
         return redact_by_policy(remove_blocks(message.content), self.ctx.policy).strip()
 
-    def _stored(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
+    def _stored_messages(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
         """Return messages without those that were not stored: what was erased must not come back as a note.
 
         One without an id is kept: whether it is stored cannot be told.

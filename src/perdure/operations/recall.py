@@ -105,7 +105,7 @@ def _rank_matches(ctx: Context, text: str, namespace: str, limit: int, filters: 
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters) or _bound_note(filters)
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
-    hits = widened(ctx, namespace, query, hits, limit, filters, now)
+    hits = add_usual_follow_up(ctx, namespace, query, hits, limit, filters, now)
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
     hits = with_rivals(ctx, namespace, with_successors(ctx, namespace, hits, filters), filters)
     hits = with_later_statements(ctx, namespace, hits, text, filters, links)
@@ -269,7 +269,7 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
     return f"no related memory was {times}" + (f"; the earliest is from {text_of(first)}" if later else "")
 
 
-def widened(
+def add_usual_follow_up(
     ctx: Context, namespace: str, query: Query, hits: list[Hit], limit: int, filters: Filters, now: Instant
 ) -> list[Hit]:
     """Return hits with one about what usually follows: in the last place, where a procedure knows what that is."""

@@ -186,12 +186,12 @@ def related_memories(
 
 def related_memory(record: Record) -> RelatedMemory:
     """Return a memory as a reply tells it: its id, its day and its first words."""
-    return _told(record.id, record.state.created_ms, record.content.text)
+    return _shorten_memory(record.id, record.state.created_ms, record.content.text)
 
 
 def _related_memory(glance: MemoryPreview) -> RelatedMemory:
-    return _told(glance.id, glance.created_ms, glance.text)
+    return _shorten_memory(glance.id, glance.created_ms, glance.text)
 
 
-def _told(identity: str, created: Instant, text: str) -> RelatedMemory:
+def _shorten_memory(identity: str, created: Instant, text: str) -> RelatedMemory:
     return RelatedMemory(identity, text_of(created)[:10], " ".join(text.split())[:_LENGTH])

@@ -37,7 +37,7 @@ class ErasedNamespace:
         """What is left of each memory."""
         return [d for d in self.documents if d.shelf is Shelf.ERASED and d.id != SALT]
 
-    def told(self, export: int) -> str:
+    def describe(self, export: int) -> str:
         """Return what was erased when and why, in words; ``export`` is how many memories an export has of it."""
         erasures = Counter(
             (from_instant(d.data["at_ms"]).date().isoformat(), str(d.data["by"] or "somebody"), str(d.data["why"]))
@@ -61,7 +61,7 @@ def refusal(remains: ErasedNamespace, source: Store) -> TargetTaken:
     ids = {row["id"] for row in _rows(source.transfer, remains.namespace, "memory")}
     count = len({d.id for d in remains.tombstones} & ids)
     return TargetTaken(
-        f"{remains.told(count)} Nothing was written.",
+        f"{remains.describe(count)} Nothing was written.",
         remains.namespace,
         "memory",
         remedy=f"`--restore-erased -n {remains.namespace}` brings them back, as one operation that can be undone. "

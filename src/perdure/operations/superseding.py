@@ -213,10 +213,10 @@ def likely_superseded(
     told = ctx.store.documents.find(namespace, Shelf.OUTCOME, sorted({later for later, _ in pairs}))
     wrong = {document.id for document in told if document.data.get("outcome") == "wrong"}  # somebody said so
     pairs = {pair for pair in pairs if pair[0] not in wrong}
-    pairs |= _inherited(reading, pairs)
+    pairs |= _inherited_pairs(reading, pairs)
     pairs -= _said_since(ctx, namespace, pairs, links)
     pairs = {pair for pair in pairs if pair[::-1] not in pairs}
-    return frozenset(pairs | _doubted(reading, resting, pairs, links))
+    return frozenset(pairs | _doubted_pairs(reading, resting, pairs, links))
 
 
 def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:
@@ -228,7 +228,7 @@ def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:
     return found
 
 
-def _doubted(
+def _doubted_pairs(
     reading: CachedReads,
     resting: Mapping[str, Collection[str]],
     pairs: Collection[tuple[str, str]],
@@ -273,7 +273,7 @@ def _spoken_of(
     return found
 
 
-def _inherited(reading: CachedReads, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+def _inherited_pairs(reading: CachedReads, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return pairs whose later memory took the place of the later one of others."""
     found = set(pairs)
     new = {later for later, _ in pairs}

@@ -27,7 +27,7 @@ def with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Filt
     shown = {h.memory.id for h in hits}
     missing = {f.replaced_by: h for h in reversed(hits) for f in h.over if f.replaced_by and f.replaced_by not in shown}
     before: dict[str, list[Hit]] = {}
-    for hit in _unsearched(ctx, namespace, missing, filters):
+    for hit in _unsearched_hits(ctx, namespace, missing, filters):
         says_it = missing[hit.memory.id]
         before.setdefault(says_it.memory.id if says_it.updated_by else "", []).append(hit)
     return [*(one for hit in hits for one in (*before.get(hit.memory.id, ()), hit)), *before.get("", ())]
@@ -42,13 +42,13 @@ def with_rivals(ctx: Context, namespace: str, hits: list[Hit], filters: Filters)
     shown = {h.memory.id for h in hits}
     missing = {i: h for h in reversed(hits) for i in sorted(h.contested_with)[-FEW:] if i not in shown}
     behind: dict[str, list[Hit]] = {}
-    for hit in _unsearched(ctx, namespace, missing, filters):
+    for hit in _unsearched_hits(ctx, namespace, missing, filters):
         denied = tuple(h.memory.id for h in hits if hit.memory.id in h.contested_with)
         behind.setdefault(denied[0], []).append(replace(hit, contested_with=denied))
     return [one for hit in hits for one in (hit, *behind.get(hit.memory.id, ()))]
 
 
-def _unsearched(
+def _unsearched_hits(
     ctx: Context, namespace: str, beside: Mapping[str, Hit], filters: Filters, reading: CachedReads | None = None
 ) -> list[Hit]:
     """Return memories as hits that no search brought up, as good an answer as the hits that they are read beside.
@@ -86,7 +86,7 @@ def with_later_statements(
             newer.setdefault(earlier, []).append(later)
         # Of several that it makes untrue, the best hit counts.
         missing = {i: h for h in reversed(hits) for i in newer.get(h.memory.id, ()) if i not in shown}
-        found = _unsearched(ctx, namespace, missing, filters, reading)
+        found = _unsearched_hits(ctx, namespace, missing, filters, reading)
         if not found:
             break
         hits = [*hits, *found]
@@ -115,7 +115,7 @@ def _with_possible_successors(
         if earlier in at:
             later.setdefault(earlier, []).append(newer)
     missing = {max(ids): at[earlier] for earlier, ids in later.items() if at.keys().isdisjoint(ids)}
-    found = {missing[h.memory.id].memory.id: h for h in _unsearched(ctx, namespace, missing, filters, reading)}
+    found = {missing[h.memory.id].memory.id: h for h in _unsearched_hits(ctx, namespace, missing, filters, reading)}
     order: list[Hit] = []
     for hit in hits:
         behind = found.get(hit.memory.id)

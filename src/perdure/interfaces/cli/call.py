@@ -121,7 +121,7 @@ class Call:
         """
         with short_warnings(), within(None if lasting else self.timeout), self._opened(create=create) as memory:
             timed = memory if self.timeout is None else memory.within(self.timeout)
-            yield timed if self.namespace is None else timed.confined(Grant.of_namespace(self.namespace))
+            yield timed if self.namespace is None else timed.confine(Grant.of_namespace(self.namespace))
 
     def _opened(self, *, create: bool) -> Memory:
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
@@ -154,7 +154,7 @@ class Call:
                 "facts_hint": memory.facts_hint,
                 **more,
             }
-            facts |= {"says": partial(_content, memory), "standing": memory.standing}
+            facts |= {"says": partial(_content, memory), "standing": memory.hit_marks}
             draw(terminal(), view_of(result, Request(verb.name, bound, facts)))
 
     def answer(self, data: Any, *blocks: Block) -> None:

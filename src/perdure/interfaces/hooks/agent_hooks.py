@@ -85,7 +85,7 @@ def _start_session(memory: Memory, hook_input: HookInput, namespace: str) -> str
     Where another process writes the store the others are left to the next start: the user waits for the answer.
     """
     noted = memory.agent.begin(hook_input.session, namespace, _path_text(hook_input.transcript))
-    unfinished = memory.agent.unfinished(namespace, excluded=hook_input.session) if noted else []
+    unfinished = memory.agent.unfinished_sessions(namespace, excluded=hook_input.session) if noted else []
     for session in unfinished[:_MOST_ENDED]:
         path = Path(session.transcript) if session.transcript else None
         is_missing = bool(session.mark) and (path is None or not path.is_file())
@@ -142,14 +142,14 @@ def _finish(memory: Memory, session: str, transcript: Path | None, namespace: st
     _ingest_transcript(memory, session, transcript, namespace, embed="later")
     with suppress(NotFound):  # a session in which nothing was said
         memory.end_session(session, namespace=namespace)
-    memory.agent.ended(session, namespace)
+    memory.agent.mark_ended(session, namespace)
 
 
 def _ingest_transcript(memory: Memory, session: str, path: Path | None, namespace: str, embed: Embed = "now") -> None:
     """Ingest what a transcript holds since its mark; a file that is not there (yet) holds nothing."""
     if path is None:
         return
-    session_record = memory.agent.known(session, namespace)
+    session_record = memory.agent.find_session(session, namespace)
     mark = ReadPosition.from_text(session_record.mark) if session_record is not None and session_record.mark else None
     while True:
         try:

@@ -117,7 +117,7 @@ class Keyring:
         with self._lock:
             memory = self._memories.get(grant)
         if memory is None:
-            memory = self._get_memory().confined(grant)
+            memory = self._get_memory().confine(grant)
             self._keep(self._memories, grant, memory)
         return memory
 

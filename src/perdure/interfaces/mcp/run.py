@@ -83,7 +83,7 @@ class LazyStore:
                     self._background.start(self._memory)
                 if self._answering is not None:
                     self._answering.start()
-                self._offered = self._memory if self._grant is None else self._memory.confined(self._grant)
+                self._offered = self._memory if self._grant is None else self._memory.confine(self._grant)
             return self._offered
 
     def take_notice(self) -> str:
