@@ -19,7 +19,7 @@ from perdure.records.outcome import operations_of
 from perdure.records.report import ExtractedMemory, ExtractResult
 from perdure.records.vector import Vector
 from perdure.rules import extraction_prompt as verifying
-from perdure.rules.decisions import faded
+from perdure.rules.decisions import faded_ids
 from perdure.rules.pattern_extraction import NoteCandidate, find_candidates
 from perdure.rules.redaction import redact
 from perdure.rules.restatement import KnownText, restates
@@ -149,7 +149,7 @@ def _find_known(
     read = {r.id: r for r in ctx.store.get(place.namespace, ids) if r.state.status is Status.ACTIVE}
     states = {i: r.state for i, r in read.items() if not r.state.held}
     accesses = {i: r.accesses for i, r in read.items()}
-    gone = faded(states, accesses, ctx.policy, ctx.clock())
+    gone = faded_ids(states, accesses, ctx.policy, ctx.clock())
     visible = {i: r for i, r in read.items() if i not in gone and r.state.kind is not Kind.EPISODE and place.sees(r)}
     words = {same_words(visible[i].content.text) for i in duplicates if i in visible}
     weight = ctx.policy.consolidate.content_weight

@@ -12,7 +12,7 @@ from perdure.records.errors import EmbedderError, SpaceMismatch
 from perdure.records.memory import Draft, Record, Shelf, searchable
 from perdure.records.store_rows import Neighbours
 from perdure.records.vector import Vector
-from perdure.rules.decisions import Decisions, faded
+from perdure.rules.decisions import Decisions, faded_ids
 from perdure.rules.insertion import NEAREST, PreparedDraft, earlier_in_batch, initial_states, insertions, new_record
 
 _MOST_NEIGHBOURS: Final = 200  # looked at for uniqueness: the five nearest that stay are among them unless hundreds go
@@ -121,7 +121,7 @@ def _stored_neighbours(
 def _faded(ctx: Context, decisions: Decisions, ids: Sequence[str]) -> frozenset[str]:
     place, now = decisions.namespace, decisions.now
     states = {i: state for i, (state, _) in ctx.store.states(place, ids).items()}
-    found = faded(states, ctx.store.accesses(place, ids, now), ctx.policy, now)
+    found = faded_ids(states, ctx.store.accesses(place, ids, now), ctx.policy, now)
     if not found or not ctx.policy.gates.canaries:
         return found
     # The recall gate is likely to hold back what has helped.

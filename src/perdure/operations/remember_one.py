@@ -60,7 +60,7 @@ def remember_one(
         for record in old:
             supersede(ctx, decisions, record, stands)
         claimed = take_claims(ctx, decisions, stands, handed, old, confidence)
-        note = "remember: 1 memory" if decisions.changed | decisions.keyed else "remember"
+        note = "remember: 1 memory" if decisions.changed_ids | decisions.keyed else "remember"
         written = write(ctx, decisions, "remember", note)
         found = outcome(ctx, decisions.result(stands), written)
         stored = with_changed_links(RememberResult(found.memory, written, claimed), decisions)

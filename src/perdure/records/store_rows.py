@@ -34,7 +34,7 @@ class Lease:
     until: Instant  # when others may take it, by the clock of whoever looks
     ttl: int  # milliseconds that it lasts from each write on
 
-    def extended(self, now: Instant) -> Lease:
+    def extend(self, now: Instant) -> Lease:
         """Return the lease as it is after a write at an instant."""
         return replace(self, until=max(self.until, now + self.ttl))
 

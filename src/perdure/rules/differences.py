@@ -118,7 +118,7 @@ def _figures(tokens: list[str]) -> list[TextNumber]:
         beside = {*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]}
         if not _YEAR.fullmatch(value) and beside.isdisjoint(CALENDAR):
             sign = next(iter(beside & _SIGNS), "")
-            units = filter(None, map(_beginning, tokens[at + 1 : at + 3]))
+            units = filter(None, map(_prefix, tokens[at + 1 : at + 3]))
             context = _beginnings(tokens[max(0, at - _AROUND) : at + _AROUND + 1])
             found.append(TextNumber(sign or next(units, ""), value, context))
     return found
@@ -136,11 +136,11 @@ def _numbers(tokens: list[str], reach: int) -> dict[str, frozenset[str]]:
 
 def _beginnings(words: list[str]) -> frozenset[str]:
     """Return the beginnings of content words; days and months say when, not of what a number is."""
-    return frozenset(filter(None, map(_beginning, words)))
+    return frozenset(filter(None, map(_prefix, words)))
 
 
 @lru_cache(maxsize=8192)  # people use few words again and again
-def _beginning(word: str) -> str:
+def _prefix(word: str) -> str:
     is_content = word[0].isalpha() and _APOSTROPHE.split(word)[0] not in STOP_WORDS and word not in CALENDAR
     return word[:_PREFIX] if is_content else ""
 

@@ -74,7 +74,7 @@ def explain(
     summary = (
         f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(memory.state.tier_ms)}; "
         f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
-        f"{_affirmed(memory)}{untrue}{' ' * bool(untrue)}Last entry: {_last_reason(history)}. {next_move}"
+        f"{_affirmed_since(memory)}{untrue}{' ' * bool(untrue)}Last entry: {_last_reason(history)}. {next_move}"
     )
     return Explanation(
         id=memory.id,
@@ -88,7 +88,7 @@ def explain(
     )
 
 
-def _affirmed(memory: MemoryItem) -> str:
+def _affirmed_since(memory: MemoryItem) -> str:
     """Return since when a memory that was confirmed or remembered again counts as said; facts tell that themselves."""
     if memory.kind is Kind.FACT or not was_affirmed(memory.state):
         return ""
@@ -148,10 +148,10 @@ def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now
         f"creation, {state.access_count} {accesses}, half-life {policy.importance.half_life_days:g} days "
         f"before accesses lengthen it, floor {policy.importance.floor:g}, {given_back:.3f} of the loss given back for "
         f"accesses; each recall adds {policy.importance.on_access:g} to the base",
-        "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading(state, policy)}, "
+        "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading_clause(state, policy)}, "
         f"{truth_age:.1f} days",
         "strength": _strength(memory, policy, now),
-        "retention": f"{memory.retention:.3f}: {age:.1f} days, {_lasting(state, policy)}"
+        "retention": f"{memory.retention:.3f}: {age:.1f} days, {_lasting_clause(state, policy)}"
         + ("; a review is suggested" if memory.retention < policy.retention.threshold else ""),
         "form": f"{state.form.value} since {text_of(state.form_ms)}, {state.tokens} tokens"
         + ("; the meaning guard refused a shorter form" if state.firm else ""),
@@ -160,7 +160,7 @@ def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now
     }
 
 
-def _lasting(state: State, policy: Policy) -> str:
+def _lasting_clause(state: State, policy: Policy) -> str:
     if policy.retention.curve == "fsrs":
         return f"stability {state.stability:.2f} days (days until retention is 0.9), difficulty {state.difficulty:.2f}"
     return f"strength {policy.retention.strength_days:g} days x {policy.retention.growth:g}^{state.reinforcements}"
@@ -172,11 +172,11 @@ def _strength(memory: MemoryItem, policy: Policy, now: Instant) -> str:
     level = float(curve.level_at(max(0, now - memory.state.strength_ms) / DAY_MS)[0])
     return (
         f"{memory.strength:.3f}: level {level:.3f}, baseline {float(curve.baseline()[0]):.3f}, threshold "
-        f"{float(curve.threshold()[0]):.3f}; {_forgetting(columns, curve, policy)}"
+        f"{float(curve.threshold()[0]):.3f}; {_forgetting_clause(columns, curve, policy)}"
     )
 
 
-def _forgetting(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
+def _forgetting_clause(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
     if policy.archive.rule != "strength":
         rule = policy.archive.rule
         return f"it does not decide when this is archived: {_ARCHIVED_BY[rule]} (archive.rule = {rule})"
@@ -189,7 +189,7 @@ def _forgetting(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
     return f"never forgotten, because its importance {float(columns.importance[0]):.3f} is above {safe:.3f}"
 
 
-def _fading(state: State, policy: Policy) -> str:
+def _fading_clause(state: State, policy: Policy) -> str:
     columns = Columns.of([state])
     rate = float(confidence_curve(columns, policy)[0].rate[0])
     if rate == 0.0:

@@ -133,10 +133,10 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
         following,
         session,
         answers=speakers.answering(asks, previous),
-        named=speakers.passing(lambda speaker: is_named(speaker, names)),
+        named=speakers.speakers_passing(lambda speaker: is_named(speaker, names)),
         weight=policy.answer,
     )
-    tells = 1.0 - policy.asking * (asks & speakers.passing(has_name))
+    tells = 1.0 - policy.asking * (asks & speakers.speakers_passing(has_name))
     parts = {"semantic": dense * tells, "keyword": lexical * tells}
     weights = {"neighbour": policy.neighbour, "session": policy.session, "named": policy.named}
     parts |= {name: weights[name] * values for name, values in context.items()}
@@ -198,7 +198,7 @@ class _Speakers:
         numbers = {name: number for number, name in enumerate(self._names)}
         self._of = np.array([*map(numbers.__getitem__, columns.speakers)])
 
-    def passing(self, test: Callable[[str | None], bool]) -> Bools:
+    def speakers_passing(self, test: Callable[[str | None], bool]) -> Bools:
         """Return whose speaker passes a test."""
         passes: Bools = np.array([test(name) for name in self._names], dtype=np.bool_)[self._of]
         return passes
@@ -206,7 +206,7 @@ class _Speakers:
     def answering(self, asks: Bools, previous: Ints) -> Bools:
         """Return which answer a question that another speaker asked in the turn before."""
         follows_question = (previous >= 0) & asks[previous] & (self._of[previous] != self._of)
-        return np.asarray(follows_question & self.passing(may_answer), dtype=np.bool_)
+        return np.asarray(follows_question & self.speakers_passing(may_answer), dtype=np.bool_)
 
 
 _hit: Final = maker_of(Hit)

@@ -117,7 +117,7 @@ _BEGINNING: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _HEX: Final = re.compile(r"[A-Fa-f0-9-]+")
 
 
-def reached(what: str, by_place: Mapping[str, T], covers: Callable[[str], bool]) -> T | None:
+def first_reached(what: str, by_place: Mapping[str, T], covers: Callable[[str], bool]) -> T | None:
     """Return what the namespace has that a caller reaches, else what any has: for the caller to refuse.
 
     Raises:

@@ -14,7 +14,7 @@ from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Row, Target
 from perdure.stores.checking import by_id, expected_of_ids
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.reading import ALWAYS, accesses, active_space, images
 from perdure.stores.replay import Expected, document_fits, goes_back, wrong_columns
 from perdure.stores.row_digest import row_of
@@ -253,7 +253,7 @@ def _texts_left(session: Session, ids: Sequence[str], space: str) -> dict[str, R
         words: Row = {"space": space if data else None, "int8": data}
         with suppress(*UNREADABLE):
             words = {**words, "text": _text(text) or ""}
-            words = {**words, "text": unpacked(words["text"], pack)}
+            words = {**words, "text": unpack_text(words["text"], pack)}
         with suppress(*UNREADABLE):
             words = {**words, "shown": _text(shown)}
         with suppress(*UNREADABLE):

@@ -17,7 +17,7 @@ from perdure.records.memory import Content, Document, Form, Kind, Record, Scope,
 from perdure.records.plan import Change, Row, Target
 from perdure.records.report import JournalEntry, Operation
 from perdure.records.store_rows import Lease
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 
 STATE_COLUMNS: Final = tuple(f.name for f in fields(State))
 _BYTES: Final = {"vector", "int8"}
@@ -106,7 +106,7 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
             raise TypeError("one of its tags is not text")
         if bytes in map(type, (identity, op, session, speaker, text, tags, source, task, metadata, shown)):
             raise ValueError("its text is not text")
-        content = _content(unpacked(text, pack), listed, source, speaker, session, task, turn, more, shown)
+        content = _content(unpack_text(text, pack), listed, source, speaker, session, task, turn, more, shown)
         return _record(namespace, identity, state_of(values[5 : 5 + states]), content, op, (), digest)
     except UNREADABLE as error:
         raise unreadable(f"The memory {identity} of {namespace}", error) from error
@@ -118,13 +118,13 @@ def glance_of(values: Sequence[Any]) -> MemoryPreview:
     if isinstance(text, bytes):
         raise TypeError("its text is none")
     return MemoryPreview(
-        identity, _KINDS[kind], _SCOPES[scope], _STATUSES[status], session, created, unpacked(text, pack)
+        identity, _KINDS[kind], _SCOPES[scope], _STATUSES[status], session, created, unpack_text(text, pack)
     )
 
 
 def stored_text(values: Sequence[Any]) -> str:
     """Return the whole text of a row that :func:`record_of` takes."""
-    return unpacked(values[-8], values[-2])
+    return unpack_text(values[-8], values[-2])
 
 
 def json_value(value: Any) -> Any:

@@ -29,7 +29,7 @@ from perdure.records.store_rows import (
 from perdure.records.transfer import Line
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.reading import Pairs, SqlDocuments
 from perdure.stores.repairing import put_operation, row_repairs
 from perdure.stores.rows import change_of, entry_of, json_value, operation_of
@@ -128,7 +128,7 @@ class SqlStore(ABC):
 
     def locate(self, identity: str, covers: Callable[[str], bool] = bool) -> str | None:
         places = [self._plain(place) for (place,) in self._everywhere("locate", id=identity)]
-        return reading.reached(f"memory {identity}", {place: place for place in places}, covers)
+        return reading.first_reached(f"memory {identity}", {place: place for place in places}, covers)
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
         return reading.find_by_start(text, ("find_ids", "find_short_ids"), self._row_reader(namespace), limit)
@@ -313,7 +313,7 @@ class SqlStore(ABC):
 
     def operation(self, identity: str, covers: Callable[[str], bool] = bool) -> Operation | None:
         found = [self._operation(row) for row in self._everywhere("operation", id=identity)]
-        return reading.reached(f"operation {identity}", {one.namespace: one for one in found}, covers)
+        return reading.first_reached(f"operation {identity}", {one.namespace: one for one in found}, covers)
 
     def operations(self, namespace: str | None, limit: int, *, without: Collection[str] = ()) -> list[Operation]:
         names = sorted(without)
@@ -376,7 +376,7 @@ class SqlStore(ABC):
         number = existing[0][0] if existing else _NO_SPACE
         rows = self._rows(namespace, "without_vector", space=number, after=after, limit=limit)
         return [
-            (row, identity, searchable(unpacked(text, pack), speaker)) for row, identity, text, pack, speaker in rows
+            (row, identity, searchable(unpack_text(text, pack), speaker)) for row, identity, text, pack, speaker in rows
         ]
 
     def count_without_vector(self, namespace: str | None) -> int:

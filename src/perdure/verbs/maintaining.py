@@ -147,7 +147,7 @@ class MaintainingVerbs:
             full: Compare everything with the journal, not samples; search indexes too.
             progress: Called with (done, total) after each page of operations and memories.
         """
-        scope = (WHOLE if full else CheckScope()).telling(progress)
+        scope = (WHOLE if full else CheckScope()).with_progress(progress)
         return [str(fault) for fault in self._context.store.check(scope)]
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")

@@ -80,7 +80,7 @@ def _show(call: Call, plans: Sequence[Plan], file: str | None) -> None:
             "note": p.note,
             "changes": len(p.changes),
             "hides": p.hides,
-            "shortens": len(p.shortened),
+            "shortens": len(p.shortened_ids),
         }
         for p in plans
     ]

@@ -251,7 +251,7 @@ def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
 def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
     """Show plans that were applied, or written to a file."""
     for p in plans:
-        changes = f"{pluralize(len(p.changes), 'change')}, hides {p.hides:,}, shortens {len(p.shortened):,}"
+        changes = f"{pluralize(len(p.changes), 'change')}, hides {p.hides:,}, shortens {len(p.shortened_ids):,}"
         if p.undoes:
             yield Line(("Undone: ", Untrusted(p.note.removeprefix("undoes ")), f"; {changes}."))
         else:

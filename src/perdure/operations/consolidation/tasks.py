@@ -119,7 +119,7 @@ def _compare(ctx: Context, decisions: Decisions, edges: EdgeUse) -> list[LikePai
     index = SimilarityIndex()
     for page in pages(r for r in records if r.id in paired_ids):
         index.add(page, ctx.store.vectors(decisions.namespace, [r.id for r in page]))
-    return index.compared(pairs, ctx.policy.consolidate)
+    return index.compare_pairs(pairs, ctx.policy.consolidate)
 
 
 def _accesses(ctx: Context, namespace: str, edges: EdgeUse, now: Instant) -> dict[str, int]:

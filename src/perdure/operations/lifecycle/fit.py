@@ -233,7 +233,7 @@ class _Fit:
         for batch in (*_batches(shorter, BATCH), *_batches(aside, BATCH)):
             plan = self._plan(dict(batch))
             if not self.dry_run:
-                fence = self.lease and self.lease.extended(self.ctx.clock())
+                fence = self.lease and self.lease.extend(self.ctx.clock())
                 self.ctx.store.apply(plan, fence=fence, check=_guard(self.ctx, plan, self.accept_loss))
             elif not self.ctx.store.read_only:
                 self._try(plan)

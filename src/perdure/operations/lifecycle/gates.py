@@ -72,7 +72,7 @@ def _over_budget(ctx: Context, plan: Plan) -> str:
     """
     gates = ctx.policy.gates
     if plan.operation != "sweep":
-        return budget_of(ctx, plan.namespace).refusal_of(plan.hides, len(plan.shortened), gates)
+        return budget_of(ctx, plan.namespace).refusal_of(plan.hides, len(plan.shortened_ids), gates)
     days = Counter(
         c.after.get("status_ms", plan.at) // DAY_MS
         for c in plan.changes
@@ -87,7 +87,7 @@ def _over_budget(ctx: Context, plan: Plan) -> str:
                 f"loss budget: the plan would hide {hides} memories on {text_of(day * DAY_MS)[:10]}; {allowed} may be"
             )
         before += hides
-    return budget_of(ctx, plan.namespace).too_short(len(plan.shortened), gates)
+    return budget_of(ctx, plan.namespace).too_short(len(plan.shortened_ids), gates)
 
 
 def budget_of(ctx: Context, place: str) -> Budget:

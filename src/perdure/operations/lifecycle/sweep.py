@@ -153,7 +153,7 @@ def _forecast_place(ctx: Context, place: str, policy: str, until: Instant, befor
     sharing = _new_rationing(ctx, before.now, until, policy_changed=policy_changed)
     for page in _foresee_pages(ctx, place, until, sharing, policy_changed=policy_changed):
         start = before.examined + found.examined
-        came |= {identity: (start, row) for row, identity in page.losing().items()}
+        came |= {identity: (start, row) for row, identity in page.lost_ids().items()}
         places = [(start, row) for row in range(len(page.ids))]
         found.add_page(page, page.loses, place, places, ctx.policy)
         found.examined += len(page.ids)
@@ -173,7 +173,7 @@ def _forecast_losses(
     found.held += held
     page = forecast_moves(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
     found.add_page(page, page.shortens, place, [came[i] for i in page.ids], ctx.policy)
-    shortening = {i: sharing.states[i] for i in page.shortening()}
+    shortening = {i: sharing.states[i] for i in page.shortened_ids()}
     for some in pages(replay(shortening, sharing.accesses, sharing.until, ctx.policy, openings)):
         for one in shorten(ctx, place, some, sharing.until)[0]:
             found.add_trajectory(one, place, *came[one.id])
@@ -193,7 +193,7 @@ def _foresee_pages(
     for ids in _pages(ctx, place, until, policy_changed=policy_changed):
         states, _, accesses = _read(ctx, place, ids, until)
         page = forecast_moves(states, accesses, until, ctx.policy, sharing.since(states))
-        sharing.admit(page.losing().values(), states, accesses)
+        sharing.admit(page.lost_ids().values(), states, accesses)
         yield page
 
 
@@ -324,7 +324,7 @@ class _Sweep:
     def _write(self, plan: Plan) -> None:
         check = recall_gate(self.ctx, plan) if plan.loses and self.accept_loss is None else None
         if not self.dry_run and plan.changes:
-            fence = self.lease and self.lease.extended(self.ctx.clock())
+            fence = self.lease and self.lease.extend(self.ctx.clock())
             self.ctx.store.apply(plan, fence=fence, check=check)
         elif check is not None and not self.ctx.store.read_only:
             check_only(self.ctx, plan, check)
@@ -333,7 +333,7 @@ class _Sweep:
 def _add_refusals(refusals: GateRefusals, plan: Plan, error: GateStopped, *, alone: bool) -> GateRefusals:
     """Hold back the memories whose answers would be lost; where they are not in the plan themselves, all of it."""
     why = why_of(error)
-    culprits = {identity: why for identity in error.lost if identity in plan.hidden | plan.shortened}
+    culprits = {identity: why for identity in error.lost if identity in plan.hidden | plan.shortened_ids}
     if culprits and alone:
         return replace(refusals, lost={**refusals.lost, **culprits})
     return GateRefusals(refusals.all or why, refusals.lost)
@@ -395,4 +395,4 @@ def _note_policy(one: _Sweep, before: str) -> None:
     note = f"due times follow policy {version} from now on"
     plan = Plan(ctx.ids(one.now), "policy", one.place, one.now, (change,), version, note)
     with suppress(ConflictError):
-        ctx.store.apply(plan, fence=one.lease and one.lease.extended(ctx.clock()))
+        ctx.store.apply(plan, fence=one.lease and one.lease.extend(ctx.clock()))

@@ -161,15 +161,17 @@ def report_groups(
     for proposal, pairs in zip(proposals, within, strict=False):
         for m in proposal.merges:
             members = tuple(sorted({*m.losers, *((m.keeper,) if m.keeper else ())}))
-            keeper, alike = stand[m.losers[0]], _rounded(m.similarity)
+            keeper, alike = stand[m.losers[0]], _round_similarity(m.similarity)
             result.append(ConsolidationGroup(keeper, members, alike, action, m.label.value))
         if not proposal.merges and proposal.left:
             label = max((labels[pair.a, pair.b] for pair in pairs), key=list(Label).index, default=Label.KEEP).value
-            result.append(ConsolidationGroup(proposal.left[0], proposal.left, _rounded(_mean(pairs)), "kept", label))
+            result.append(
+                ConsolidationGroup(proposal.left[0], proposal.left, _round_similarity(_mean(pairs)), "kept", label)
+            )
     return tuple(result)
 
 
-def _rounded(similarity: float) -> float:
+def _round_similarity(similarity: float) -> float:
     return round(similarity, 6)
 
 
@@ -193,7 +195,8 @@ def build_result(
         dry_run=True,
         labels={label.value: counts[label] for label in Label},
         pairs=tuple(
-            LabelledPair(p.a, p.b, _rounded(p.combined), labels[key].value) for key, p in sorted(by_ids.items())
+            LabelledPair(p.a, p.b, _round_similarity(p.combined), labels[key].value)
+            for key, p in sorted(by_ids.items())
         ),
         refusals=tuple(UnmergedPair(r.a, r.b, r.reason) for proposal in proposals for r in proposal.refusals),
         left=tuple(identity for proposal in proposals for identity in proposal.left),

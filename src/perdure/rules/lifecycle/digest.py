@@ -123,7 +123,7 @@ def choose_entries(
         said=candidates.said,
         year=candidates.year,
     )
-    sizes = {e.memory.id: tokens(e.measured) for e in entries}
+    sizes = {e.memory.id: tokens(e.measured_line) for e in entries}
     chosen = choose(by_worth(entries, candidates.vectors, sizes, policy.digest.diversity), sizes, budget)
     return ChosenEntries(chosen, questions, candidates.asking, title, budget.used[0], name)
 
@@ -165,7 +165,7 @@ def choose(ordered: Iterable[DigestEntry], sizes: Mapping[str, int], budget: Dig
                 break
             continue
         if budget.has_room(entry) and not any(repeats(entry.memory, other.memory) for other in chosen):
-            budget.takes(entry.measured, entry.section, entry.day)
+            budget.takes(entry.measured_line, entry.section, entry.day)
             chosen.append(entry)
             taken.add(entry.memory.id)
     return chosen
@@ -250,7 +250,7 @@ class DigestBudget:
 
     def has_room(self, entry: DigestEntry) -> bool:
         """Whether an entry fits."""
-        return self._after(entry.measured, self._new_headings(entry.section, entry.day), 1.0) is not None
+        return self._after(entry.measured_line, self._new_headings(entry.section, entry.day), 1.0) is not None
 
     def takes(self, line: str, section: str, day: str = "", share: float = 1.0) -> bool:
         """Take a line if it fits, with the headings that it needs, within a share of the whole budget."""

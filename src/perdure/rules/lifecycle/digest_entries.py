@@ -92,7 +92,7 @@ class DigestEntry:
     newer: tuple[str, ...] = ()  # later memories about the same thing: it is not shown without one that has an entry
 
     @property
-    def measured(self) -> str:
+    def measured_line(self) -> str:
         """The line with an id of digits alone, which costs most: what fits must not depend on chance."""
         if self.day:
             return self.line

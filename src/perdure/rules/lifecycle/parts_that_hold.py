@@ -59,7 +59,7 @@ def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOutdated | 
     if not holding:
         return None
     told = tuple(OutdatedPart(text[slice(*span)].strip(" \t,;.!?"), over[span]) for span in parts if span in over)
-    cuts = tuple(cut for some in sentences if (cut := _cut(text, some, over.keys(), holding)))
+    cuts = tuple(cut for some in sentences if (cut := _cut_span(text, some, over.keys(), holding)))
     return PartlyOutdated(told, cuts)
 
 
@@ -74,7 +74,7 @@ def _tells(part: str, words: frozenset[str]) -> bool:
     return says_enough and stands_alone(part) and bool(telling_sentences([part]))
 
 
-def _cut(text: str, parts: Sequence[_Span], over: Collection[_Span], holding: Collection[_Span]) -> _Span | None:
+def _cut_span(text: str, parts: Sequence[_Span], over: Collection[_Span], holding: Collection[_Span]) -> _Span | None:
     """Return what may be left out of a sentence: all of it, or what stands behind the last part that holds.
 
     What holds behind a part that is over may need its subject, so such a sentence stays whole.

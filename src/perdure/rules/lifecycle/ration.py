@@ -111,7 +111,7 @@ class Rationing:
         granted: dict[int, int] = {}
         while due:
             day = min(x.at for x in due.values()) // DAY_MS
-            allowed = self._allowed(history, granted, day, kind)
+            allowed = self._allowed_count(history, granted, day, kind)
             after = self._next_day(history, granted, day, kind)
             today = [x for x in due.values() if x.at // DAY_MS == day]
             if len(today) > allowed:
@@ -122,7 +122,7 @@ class Rationing:
             for i in (*(x.id for x in today), *passed):
                 del due[i]
             if after * DAY_MS > self.until:
-                return self._wait(late, after, kind, self._allowed(history, granted, after, kind))
+                return self._wait(late, after, kind, self._allowed_count(history, granted, after, kind))
             self._postpone(late, after, kind)
             due |= self._losses(late, kind)
         return {}
@@ -133,13 +133,13 @@ class Rationing:
         What waits is looked at again then, not on each day until then.
         """
         after = day + 1
-        while after * DAY_MS <= self.until and self._allowed(history, granted, after, kind) <= 0:
+        while after * DAY_MS <= self.until and self._allowed_count(history, granted, after, kind) <= 0:
             after += 1
         return after
 
-    def _allowed(self, history: LossHistory, granted: Mapping[int, int], day: int, kind: _Kind) -> int:
+    def _allowed_count(self, history: LossHistory, granted: Mapping[int, int], day: int, kind: _Kind) -> int:
         """Return how many may go on a day after what was shared out on the days before."""
-        return kind.allowance(_remaining(history.budget(day), granted, day, kind), self.policy)
+        return kind.allowance(_remaining_budget(history.budget(day), granted, day, kind), self.policy)
 
     def _losses(self, ids: Sequence[str] | Mapping[str, State], kind: _Kind) -> dict[str, _Loss]:
         """Return the first loss of a kind of some memories, as their openings have it."""
@@ -205,7 +205,7 @@ _HIDING: Final = _Kind("hides", lambda budget, policy: budget.allowance(policy.g
 _SHORTENING: Final = _Kind("shrinks", lambda budget, policy: budget.allowance_of_forms(policy.gates))
 
 
-def _remaining(budget: Budget, granted: Mapping[int, int], day: int, kind: _Kind) -> Budget:
+def _remaining_budget(budget: Budget, granted: Mapping[int, int], day: int, kind: _Kind) -> Budget:
     """Return a day's budget after what was shared out on the days before."""
     if kind is not _HIDING:
         return budget

@@ -70,11 +70,11 @@ class ForeseenStates:
     loses: Bools  # whether each memory is hidden or shortened, shape [memories]
     shortens: Bools  # whether each is shortened, shape [memories]
 
-    def shortening(self) -> list[str]:
+    def shortened_ids(self) -> list[str]:
         """Return the ids of the memories that are shortened."""
         return [self.ids[i] for i in np.flatnonzero(self.shortens).tolist()]
 
-    def losing(self) -> dict[int, str]:
+    def lost_ids(self) -> dict[int, str]:
         """Return position -> id of the memories that are hidden or shortened."""
         return {i: self.ids[i] for i in np.flatnonzero(self.loses).tolist()}
 

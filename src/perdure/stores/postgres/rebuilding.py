@@ -16,7 +16,7 @@ from perdure.records.deadline import deadline_error, seconds_left
 from perdure.records.errors import StoreDamaged, StoreDenied
 from perdure.records.store_rows import Purge
 from perdure.stores.erased_texts import Findings, as_bytes, find_in_rows, passages
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.postgres.distribution import distribute, is_distributed
 from perdure.stores.postgres.faults import first_line, translate_error
 from perdure.stores.postgres.inserting import (
@@ -138,7 +138,7 @@ def _texts(session: PostgresSession, stemmer: Stemmer, after: int) -> list[tuple
     found = []
     for row, identity, text, packed, speaker in session.rows("texts_after", row_after=after, limit=PAGE):
         try:
-            words = unpacked(text, packed)
+            words = unpack_text(text, packed)
         except UNREADABLE:
             words = ""  # another fault says so
         found.append((int(row), str(identity), document_of({"text": words, "speaker": speaker}, stemmer)))

@@ -41,7 +41,7 @@ from perdure.stores.postgres.session import (
     PostgresSession,
     Reach,
     TransactionLimit,
-    opening,
+    opening_statements,
     too_late,
 )
 
@@ -174,7 +174,9 @@ class Server:
             try:
                 connection = self._connections.take(seconds)
                 prefix = self.address.prefix
-                begin = opening(connection, reach, place or "", prefix, mode, seconds=seconds, known=not again)
+                begin = opening_statements(
+                    connection, reach, place or "", prefix, mode, seconds=seconds, known=not again
+                )
                 session = PostgresSession(connection, reach, place or "", begin)
                 with self._deadlines.limit(connection, seconds) as watched:
                     result = self._run_once(session, work, mode, again=again)

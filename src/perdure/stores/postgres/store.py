@@ -165,7 +165,7 @@ class PostgresStore(SqlStore):
             bindings = {"id": change.id, "at_ms": row["at_ms"], "query": row["query"], "hits": list(row["hits"])}
             if not again:
                 session.run("insert_recall", **bindings)
-            elif session.changed("insert_recall", **bindings) == 0:
+            elif session.changed_rows("insert_recall", **bindings) == 0:
                 return  # an earlier try was committed after all
         if again and not logged:
             return  # nothing tells whether it was counted: once at most

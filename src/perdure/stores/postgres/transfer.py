@@ -14,7 +14,7 @@ from perdure.records.transfer import Cursor, Line
 from perdure.stores.postgres.connections import make_ready
 from perdure.stores.postgres.faults import translate_error
 from perdure.stores.postgres.server import Address, Server, connect
-from perdure.stores.postgres.session import READING, PostgresSession, Reach, opening, scope
+from perdure.stores.postgres.session import READING, PostgresSession, Reach, opening_statements, scope
 from perdure.stores.postgres.writing import AlreadyApplied, write_rows
 from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, place, there_already
 from perdure.stores.words import Stemmer
@@ -33,7 +33,7 @@ class ServerSnapshot(Server):
         self._connection = connect(address)
         make_ready(self._connection)
         PostgresSession(
-            self._connection, "admin", "", opening(self._connection, "admin", "", address.prefix, READING)
+            self._connection, "admin", "", opening_statements(self._connection, "admin", "", address.prefix, READING)
         ).open()
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T], *, once: bool = False) -> T:  # noqa: ARG002  # the server's

@@ -183,7 +183,7 @@ class _Writer(PlanWriter):
             terms = list(self.growth.removed[identity].times)
             self.session.run("shrink_posting", terms=terms, row=row, span=SPAN - 1)
             self.session.run("delete_posting", terms=terms, row=row, span=SPAN - 1)
-        less = self.session.changed("delete_vectors", rows=numbers)  # of every space
+        less = self.session.changed_rows("delete_vectors", rows=numbers)  # of every space
         if less:
             self.session.run("add_vectors", more=-less)
 

@@ -10,7 +10,7 @@ from typing import Final
 import apsw
 
 from perdure.records.memory import searchable
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.sqlite.connection import fetch_all, fetch_value
 from perdure.stores.statements import Session
@@ -127,7 +127,7 @@ def asked(text: bytes | None, pack: bytes | None, _speaker: bytes | None) -> byt
 
 def _whole(text: bytes | None, pack: bytes | None) -> str:
     try:
-        return unpacked(_readable(text) or "", pack)
+        return unpack_text(_readable(text) or "", pack)
     except UNREADABLE:
         return ""
 
