@@ -400,7 +400,7 @@ BREAKS: Final[Mapping[str, Break]] = {
         weekly=True,
     ),
     "MEMORY.md shows a value that was replaced": Break(
-        [((Knowledge, "outdated"), returning(OutdatedMemories()))],
+        [((Knowledge, "outdated_memories"), returning(OutdatedMemories()))],
         *("clerk", "the digest is true", "says what does not hold"),
     ),
     "MEMORY.md takes what has no room": Break(

@@ -144,12 +144,12 @@ class Knowledge(Extension[Context]):
             return False
         return True
 
-    def outdated(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> OutdatedMemories:
+    def outdated_memories(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> OutdatedMemories:
         notes = [m for m in memories if m.kind is Kind.NOTE]
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
         said = [*notes, *(m for m in memories if m.kind is Kind.EPISODE)]
         known = over_facts(ctx, namespace, [m.id for m in said])
-        believed = {*facts, *(i for over in known.values() for i in over.holding)}
+        believed = {*facts, *(i for over in known.values() for i in over.current_facts)}
         talk = [m for m in said if m.kind is Kind.EPISODE and m.id not in known]
         known |= over_talk(ctx, namespace, talk, believed)
         outdated = hidden_beside(known, notes, facts) | {i for i, fact in facts.items() if fact.has_ended(now)}
@@ -165,7 +165,7 @@ class Knowledge(Extension[Context]):
             {**shown, **{i: replace(shown.get(i, TextCaveats()), against=v) for i, v in rivals.items()}},
         )
 
-    def resting(
+    def facts_resting_on(
         self, ctx: Context, record: Record, which: Literal["sole", "all"] = "sole", /
     ) -> tuple[RestingFact, ...]:
         return resting_facts(ctx, record, alone=which == "sole")

@@ -101,7 +101,7 @@ def _with_standing(
         no_longer_true=over,
         replaced_by=later or None,
         replacements={r.id: r.content.text for r in find_records(ctx, record.namespace, ids)},
-        sole_source_of=ctx.extension.resting(ctx, record),
+        sole_source_of=ctx.extension.facts_resting_on(ctx, record),
     )
 
 

@@ -104,11 +104,13 @@ class Extension(Generic[Ctx_contra]):
         """Verify the hits of a recall that are stale; True if that was tried, so that they must be read again."""
         return False
 
-    def outdated(self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[MemoryItem], /) -> OutdatedMemories:
+    def outdated_memories(
+        self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[MemoryItem], /
+    ) -> OutdatedMemories:
         """Return what is not to be shown as current: what no longer holds, and facts that a note says as well."""
         return OutdatedMemories()
 
-    def resting(
+    def facts_resting_on(
         self, _ctx: Ctx_contra, _record: Record, _which: Literal["sole", "all"] = "sole", /
     ) -> tuple[RestingFact, ...]:
         """Return believed facts that a memory says: where it is hidden those that nothing in view says.

@@ -107,7 +107,7 @@ def _stored_neighbours(
         else:
             found = ctx.store.nearest(decisions.namespace, vectors, min(_MOST_NEIGHBOURS, most + len(gone)))
         due = {i for near in found for i, _, at in near if at is not None and at <= decisions.now}
-        left = _faded(ctx, decisions, sorted(due)) if due else left
+        left = _faded_ids(ctx, decisions, sorted(due)) if due else left
         if not left:
             break
     result = []
@@ -118,7 +118,7 @@ def _stored_neighbours(
     return result
 
 
-def _faded(ctx: Context, decisions: Decisions, ids: Sequence[str]) -> frozenset[str]:
+def _faded_ids(ctx: Context, decisions: Decisions, ids: Sequence[str]) -> frozenset[str]:
     place, now = decisions.namespace, decisions.now
     states = {i: state for i, (state, _) in ctx.store.states(place, ids).items()}
     found = faded_ids(states, ctx.store.accesses(place, ids, now), ctx.policy, now)

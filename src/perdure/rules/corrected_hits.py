@@ -98,8 +98,8 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
     order = [
         replace(
             h,
-            newer=_joined(newer[h.memory.id], h.newer, older[h.memory.id]),
-            older=_joined(older[h.memory.id], h.older, newer[h.memory.id]),
+            newer=_join_ids(newer[h.memory.id], h.newer, older[h.memory.id]),
+            older=_join_ids(older[h.memory.id], h.older, newer[h.memory.id]),
             over=(*h.over, *over[h.memory.id]),
             relevance=relevance[h.memory.id],
         )
@@ -163,7 +163,7 @@ def _asks_beside_facts(question: str, hit: Hit, later: Hit) -> bool:
     return bool(over) and asked.isdisjoint(said) and not asked.isdisjoint(beside)
 
 
-def _joined(first: Sequence[str], others: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
+def _join_ids(first: Sequence[str], others: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
     """Return ids, the last of the first ones before all; what was remembered again is not what its day says."""
     return tuple(dict.fromkeys((*reversed(first), *(i for i in others if i not in without))))
 

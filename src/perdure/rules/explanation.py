@@ -182,7 +182,7 @@ def _forgetting_clause(columns: Columns, curve: StrengthCurve, policy: Policy) -
         return f"it does not decide when this is archived: {_ARCHIVED_BY[rule]} (archive.rule = {rule})"
     if columns.fact[0] or columns.scope[0] == TASK:
         return f"never forgotten, because it is a {'fact' if columns.fact[0] else 'memory of a task'}"
-    at = int(due_instants(columns.strength_ms, curve.forgetting())[0])
+    at = int(due_instants(columns.strength_ms, curve.forgotten_age())[0])
     if at < NEVER:
         return f"forgotten at {text_of(max(at, int(columns.status_ms[0])))}, without reinforcement"
     safe = never_forgotten_from(curve.parameters).item()

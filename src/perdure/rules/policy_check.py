@@ -188,4 +188,4 @@ def _something_is_forgotten(policy: Policy) -> bool:
     keys = strength_parameters(policy, np.array([SESSION, LONG_TERM]))
     resting = StrengthCurve(nothing, nothing, nothing, keys).baseline()
     learned = StrengthCurve(*reinforce_strength(resting, nothing, nothing, 1.0, keys), nothing, keys)
-    return bool(np.any(learned.forgetting() <= HORIZON_DAYS))
+    return bool(np.any(learned.forgotten_age() <= HORIZON_DAYS))

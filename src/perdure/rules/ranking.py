@@ -132,7 +132,7 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
         previous,
         following,
         session,
-        answers=speakers.answering(asks, previous),
+        answers=speakers.answers_other_speaker(asks, previous),
         named=speakers.speakers_passing(lambda speaker: is_named(speaker, names)),
         weight=policy.answer,
     )
@@ -203,7 +203,7 @@ class _Speakers:
         passes: Bools = np.array([test(name) for name in self._names], dtype=np.bool_)[self._of]
         return passes
 
-    def answering(self, asks: Bools, previous: Ints) -> Bools:
+    def answers_other_speaker(self, asks: Bools, previous: Ints) -> Bools:
         """Return which answer a question that another speaker asked in the turn before."""
         follows_question = (previous >= 0) & asks[previous] & (self._of[previous] != self._of)
         return np.asarray(follows_question & self.speakers_passing(may_answer), dtype=np.bool_)

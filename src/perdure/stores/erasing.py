@@ -123,7 +123,7 @@ class Redactor:
         redacted = self._value(data)
         if "shelf" in redacted:
             redacted = self._image(redacted)
-        return _written(text, data, redacted)
+        return _redacted_json(text, data, redacted)
 
     def document(self, text: str) -> str:
         """Return the data of a document, as the image of it in the journal has it.
@@ -134,7 +134,7 @@ class Redactor:
             data = json.loads(text)
         except UNREADABLE:
             return ""
-        return _written(text, data, self._without_names(self._value(data)))
+        return _redacted_json(text, data, self._without_names(self._value(data)))
 
     def _image(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return a document in the journal without the names and ids of erased entities."""
@@ -179,7 +179,7 @@ class Redactor:
         return value
 
 
-def _written(text: str, data: Any, redacted: Any) -> str:
+def _redacted_json(text: str, data: Any, redacted: Any) -> str:
     return text if redacted == data else json.dumps(redacted, ensure_ascii=False, separators=(",", ":"))
 
 

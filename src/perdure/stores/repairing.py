@@ -50,7 +50,7 @@ def row_repairs(
     expected = expected_of_ids(session, namespace, list(ids), [])
     candidates = _stored_after(session, expected, sources.doubted) if sources.doubted else list(ids)
     expected = {identity: expected[identity] for identity in candidates if identity in expected}
-    states = _stored(session, list(expected))
+    states = _stored_states(session, list(expected))
     records = _readable(session, namespace, list(expected))
     space = active_space(session)
     name = "" if space is None else space[1].name
@@ -114,7 +114,7 @@ def _stored_after(session: Session, expected: Mapping[str, Expected], doubted: S
     return [i for i, birth in births.items() if int(session.value("number_of", id=birth) or 0) > last]
 
 
-def _stored(session: Session, ids: Sequence[str]) -> dict[str, Row]:
+def _stored_states(session: Session, ids: Sequence[str]) -> dict[str, Row]:
     """Return id -> the state of a memory as it is stored; empty for one that nobody can read."""
     found: dict[str, Row] = {}
     for identity in ids:

@@ -119,11 +119,11 @@ class Call:
             create: Make a store that is not there; without it, it is an error.
             lasting: The block goes on until it is stopped: the time limit is that of each of its calls, not of all.
         """
-        with short_warnings(), within(None if lasting else self.timeout), self._opened(create=create) as memory:
+        with short_warnings(), within(None if lasting else self.timeout), self._open_memory(create=create) as memory:
             timed = memory if self.timeout is None else memory.within(self.timeout)
             yield timed if self.namespace is None else timed.confine(Grant.of_namespace(self.namespace))
 
-    def _opened(self, *, create: bool) -> Memory:
+    def _open_memory(self, *, create: bool) -> Memory:
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
         store = self.prepared_store() if create else self.store

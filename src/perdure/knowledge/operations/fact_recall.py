@@ -50,7 +50,9 @@ def hidden_beside(known: Mapping[str, OutdatedFacts], notes: Sequence[MemoryItem
     """
     own = {note.id: known[note.id] for note in notes if note.id in known}
     brief = {note.id for note in notes if len(note.content) <= LONGEST_LINE}
-    hidden = {note for note, over in own.items() if over.is_whole or (over.is_told and over.holding <= set(shown))}
+    hidden = {
+        note for note, over in own.items() if over.is_whole or (over.is_told and over.current_facts <= set(shown))
+    }
     return hidden | {fact for note, over in own.items() if note in brief and not over.facts for fact in over.says}
 
 
@@ -180,7 +182,7 @@ def _mark_over(
     messages = [h.memory for h in hits if h.memory.kind is Kind.EPISODE]
     over = over_facts(ctx, namespace, [m.id for m in (*messages, *notes)], then)
     if not then.looks_back:
-        believed = facts.union(*(said.holding for said in over.values()))
+        believed = facts.union(*(said.current_facts for said in over.values()))
         over |= over_talk(ctx, namespace, [m for m in messages if m.id not in over], believed)
     whole = {i: o.instead for i, o in over.items() if o.is_whole}
     if _learns(ctx):

@@ -239,27 +239,27 @@ def resolve_conflict(
     rival = surest(other)
     sides = f"{rival.fact.shown_value} ({rival.confidence:.2f}) against {_shown_value(claim)} ({claim.confidence:.2f})"
 
-    def decided(action: Action, strategy: ConflictStrategy, why: str) -> Decision:
+    def decide(action: Action, strategy: ConflictStrategy, why: str) -> Decision:
         about = (rival, *(k for k in other if k is not rival))
         return Decision(action, about, strategy, predicate, f"{sides}: {why}")
 
     if claim.learned is FactOrigin.AUTHORITY:
-        return decided(Action.REPLACE, ConflictStrategy.AUTHORITY, "an authority says so")
+        return decide(Action.REPLACE, ConflictStrategy.AUTHORITY, "an authority says so")
     if rival.fact.trust is Trust.AUTHORITY:
-        return decided(Action.YIELD, ConflictStrategy.AUTHORITY, "an authority said the other")
+        return decide(Action.YIELD, ConflictStrategy.AUTHORITY, "an authority said the other")
     newer = said_at >= rival.last_said
     if claim.learned is FactOrigin.CORRECTION and newer:
-        return decided(Action.REPLACE, ConflictStrategy.CORRECTION, "it is a correction")
+        return decide(Action.REPLACE, ConflictStrategy.CORRECTION, "it is a correction")
     gap = claim.confidence - rival.confidence
     if abs(gap) > policy.gap:
         action = Action.REPLACE if gap > 0 else Action.YIELD
-        return decided(action, ConflictStrategy.CONFIDENCE, f"the gap is above {policy.gap:g}")
+        return decide(action, ConflictStrategy.CONFIDENCE, f"the gap is above {policy.gap:g}")
     days = abs(said_at - rival.last_said) / DAY_MS
     outright = _is_outright(claim) if newer else rival.fact.learned in _OUTRIGHT
     if outright and days >= policy.recent_days:
         action = Action.REPLACE if newer else Action.YIELD
-        return decided(action, ConflictStrategy.RECENT, f"the newer was said outright, {days:.0f} days later")
-    return decided(Action.ASK, ConflictStrategy.ASK, "neither is clearly right")
+        return decide(action, ConflictStrategy.RECENT, f"the newer was said outright, {days:.0f} days later")
+    return decide(Action.ASK, ConflictStrategy.ASK, "neither is clearly right")
 
 
 def _is_outright(claim: Claim) -> bool:

@@ -23,7 +23,7 @@ class OutdatedFacts(NamedTuple):
     in_text: TextCaveats = TextCaveats()  # where its text says it
 
     @property
-    def holding(self) -> frozenset[str]:
+    def current_facts(self) -> frozenset[str]:
         """The facts that it says, without those that hold no longer."""
         return self.says - {fact.id for fact in self.facts}
 
@@ -61,7 +61,7 @@ class FactContext(NamedTuple):
         last = self.later[fact.id]
         return self.facts.get(last) if last != fact.id else None
 
-    def holding(self, fact: Fact, shared: Mapping[str, Sequence[Fact]]) -> list[Fact]:
+    def current_facts(self, fact: Fact, shared: Mapping[str, Sequence[Fact]]) -> list[Fact]:
         """Return the facts that hold about what a fact is about, and the one that took its place if it holds."""
         last = self.facts.get(self.later[fact.id])
         return [*shared.get(fact.key, ()), *([last] if last is not None and _is_held(last, self.now) else ())]
@@ -86,7 +86,7 @@ def what_is_over(gone: Iterable[Fact], beside: FactContext) -> tuple[dict[str, O
     told_as_past: set[str] = set()
     shared = beside.shared_facts()
     for fact in gone:
-        holding, state = beside.holding(fact, shared), beside.states.get(fact.id)
+        holding, state = beside.current_facts(fact, shared), beside.states.get(fact.id)
         if state is not None and _was_told_as_past(fact, state, beside.follower(fact)):
             told_as_past.add(fact.id)
             continue

@@ -66,7 +66,7 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     """Return what a digest may show: visible memories with their whole texts, without what is known to be over."""
     records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
     considered = whole_memory_items(intact(records), ctx.policy, ctx.clock())
-    outdated = ctx.extension.outdated(ctx, namespace, considered)
+    outdated = ctx.extension.outdated_memories(ctx, namespace, considered)
     replaced = _replaced_ids(ctx, namespace, considered)
     today = from_instant(ctx.clock()).date()
     hidden = outdated.hidden | replaced | {m.id for m in considered if has_ended(m, today)}

@@ -115,7 +115,7 @@ _CROSSINGS: Final[Mapping[str, Callable[[Columns, Policy, Array], Ints]]] = {
     "value": lambda c, policy, bounds: due_instants(c.anchor_ms, value_curve(c, policy).crossing(bounds)),
     # Only memories that are no facts are archived by confidence, so it counts from the anchor without a lag.
     "confidence": lambda c, policy, bounds: due_instants(c.anchor_ms, confidence_curve(c, policy)[0].crossing(bounds)),
-    "strength": lambda c, policy, _: due_instants(c.strength_ms, strength_curve(c, policy).forgetting()),
+    "strength": lambda c, policy, _: due_instants(c.strength_ms, strength_curve(c, policy).forgotten_age()),
 }
 
 

@@ -47,7 +47,7 @@ def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOutdated | 
     parts = [span for some in sentences for span in some]
     if len(parts) < _LEAST_PARTS or not later:
         return None
-    words = {span: _meaning(content_words(text[slice(*span)])) for span in parts}
+    words = {span: _telling_words(content_words(text[slice(*span)])) for span in parts}
     if not all(any(told & own for own in words.values()) for told in later):
         return None
     over = {
@@ -63,7 +63,7 @@ def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOutdated | 
     return PartlyOutdated(told, cuts)
 
 
-def _meaning(words: frozenset[str]) -> frozenset[str]:
+def _telling_words(words: frozenset[str]) -> frozenset[str]:
     return frozenset(w for w in words if w not in PLAIN_WORDS and not (w.isalpha() and len(w) <= _SHORT))
 
 

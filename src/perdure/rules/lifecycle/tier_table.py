@@ -145,7 +145,7 @@ def _at_rest_in_cold(m: Cohort, low: Ints, k: Limits) -> Ints:
     return np.maximum(m.states.tier_ms + int(k["cold_days"] * DAY_MS), low)
 
 
-def _unanswered(m: Cohort, _: Ints, k: Limits) -> Ints:
+def _unanswered_archival(m: Cohort, _: Ints, k: Limits) -> Ints:
     # What was said long ago is asked about once it is stored, not before.
     asked_at = np.maximum(m.states.sure_ms + int(k["aging_days"] * DAY_MS), m.states.recorded_ms)
     archived_at: Ints = np.maximum(asked_at + int(k["unanswered_days"] * DAY_MS) + 1, m.states.status_ms)
@@ -253,7 +253,7 @@ RULES: tuple[Rule, ...] = (
         Status.ARCHIVED,
         "not confirmed for {aging_days:g} + {unanswered_days:g} days, and confirmed "
         "fewer than {aging_reinforcements} times (confidence {confidence:.3f})",
-        _unanswered,
+        _unanswered_archival,
         bounds=(
             *("knowledge.aging_days", "knowledge.unanswered_days", "knowledge.aging_reinforcements"),
             "fading.factors",

@@ -170,7 +170,7 @@ class _Writer(PlanWriter):
     def _delete_memories(self, changes: list[Change]) -> None:
         befores = [(c.id, require_row(c.before)) for c in changes]
         ids = [i for i, _ in befores]
-        stored = self._stored(ids)  # the plan may make them anew, with other rows
+        stored = self._row_numbers(ids)  # the plan may make them anew, with other rows
         numbers = [stored[i] for i in ids]
         self._expect(self.session.run("delete_memory", id=ids, op=[b["op"] for _, b in befores]), changes)
         self.session.run("delete_content", rows=numbers)
@@ -250,10 +250,10 @@ class _Writer(PlanWriter):
             _, last = self.counted.fetchone() or (0, 0)
             self.rows |= {i: int(last) + row for i, row in self.new.items()}
         if missing := [i for i in ids if i not in self.rows]:
-            self.rows |= self._stored(missing)
+            self.rows |= self._row_numbers(missing)
         return [self.rows[i] for i in ids]
 
-    def _stored(self, ids: Sequence[str]) -> dict[str, int]:
+    def _row_numbers(self, ids: Sequence[str]) -> dict[str, int]:
         found = {i: int(row) for i, row in self.session.rows("rows_of", ids=ids)}
         if deleted := [i for i in ids if i not in found]:
             raise memory_gone(deleted)

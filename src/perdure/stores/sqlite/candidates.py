@@ -129,7 +129,7 @@ class SqliteSearch(Search):
         return self.vocabulary.terms(words), self.vocabulary.total
 
     def stems_beginning(self, letters: str) -> list[str]:
-        return self.vocabulary.beginning(letters)
+        return self.vocabulary.stems_beginning(letters)
 
     def near(self, stem: str) -> list[str]:
         return self.vocabulary.near(stem)

@@ -17,7 +17,7 @@ from perdure.stores.spaces import space_faults
 from perdure.stores.sqlite.broken_texts import NOT_UTF8, broken_texts
 from perdure.stores.sqlite.connection import fetch_all, fetch_value, run, run_many
 from perdure.stores.sqlite.index import SearchIndex
-from perdure.stores.sqlite.lexical import asked, place_of, words_of
+from perdure.stores.sqlite.lexical import asks_bytes, place_of, words_of
 from perdure.stores.sqlite.schema import WORDS, new_schema, schema_faults
 
 OWN_RULES: Final = {
@@ -119,7 +119,7 @@ def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
         def indexed_rows() -> Iterator[tuple[int, str, str]]:
             for row, namespace, identity, *text, asks in run(connection, "texts_with_rows"):
                 owners[row] = namespace, identity
-                if asks != asked(*text):
+                if asks != asks_bytes(*text):
                     wrong.add(row)
                 yield row, words_of(*text), place_of(namespace)
 
