@@ -38,7 +38,7 @@ from perdure.rules.presentation import (
     Bounds,
     Pair,
     arrange_hits,
-    compared,
+    compare_hits,
     may_differ,
     may_stand_first,
 )
@@ -78,7 +78,7 @@ def pairs_of(cases: list[Case], *, vectors: bool) -> Pairs:
         (at, first, second, row)
         for at, case in enumerate(cases)
         for (first, second), row in zip(
-            *compared(_hits(case, vectors), case.text, case.vectors if vectors else {}), strict=True
+            *compare_hits(_hits(case, vectors), case.text, case.vectors if vectors else {}), strict=True
         )
     ]
     case, first, second, signals = (np.array(column) for column in zip(*rows, strict=True))

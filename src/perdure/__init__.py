@@ -70,12 +70,12 @@ if TYPE_CHECKING:
         EntitySplit,
         EntityView,
         FactLine,
-        Learnt,
+        LearnResult,
         ProceduresResult,
         RatesResult,
         Summaries,
         Timeline,
-        Verified,
+        VerifyResult,
     )
     from perdure.memory import Memory
     from perdure.models.vectors import Embedder
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     )
     from perdure.records.explanation import Explanation
     from perdure.records.memory import MemoryItem, Message
-    from perdure.records.outcome import FactClaim, Outcome, RelatedMemory, Remembered, Written
+    from perdure.records.outcome import FactClaim, Outcome, RelatedMemory, RememberResult, WriteResult
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
@@ -99,14 +99,14 @@ if TYPE_CHECKING:
         BacktestResult,
         CompressionReport,
         Digest,
-        Entry,
         ExtractResult,
         FitResult,
-        Ingested,
+        IngestResult,
+        JournalEntry,
         Operation,
-        Reembedded,
-        Report,
+        ReembedResult,
         Stats,
+        SweepReport,
     )
     from perdure.records.signal_results import (
         DecayResult,
@@ -114,7 +114,7 @@ if TYPE_CHECKING:
         ReinforceResult,
         Review,
         StrengthenResult,
-        Used,
+        UseResult,
         WeakenResult,
     )
     from perdure.records.store_results import ApplyResult, CompactResult, ErasureResult, RepairResult, UndoResult
@@ -132,17 +132,17 @@ _MODULES = {
     "records.access": "NewToken Token",
     "records.memory": "MemoryItem Message",
     "records.store_results": "ApplyResult CompactResult ErasureResult RepairResult UndoResult",
-    "records.outcome": "FactClaim Outcome RelatedMemory Remembered Written",
+    "records.outcome": "FactClaim Outcome RelatedMemory RememberResult WriteResult",
     "records.plan": "Plan",
     "records.policy": "Policy",
     "records.recall": "Absence Hit Recall",
     "records.explanation": "Explanation",
-    "records.report": "Alert BacktestResult CompressionReport Digest Entry ExtractResult "
-    "FitResult Ingested Operation Reembedded Report Stats",
-    "records.signal_results": "DecayResult Question ReinforceResult Review StrengthenResult Used WeakenResult",
+    "records.report": "Alert BacktestResult CompressionReport Digest ExtractResult "
+    "FitResult IngestResult JournalEntry Operation ReembedResult Stats SweepReport",
+    "records.signal_results": "DecayResult Question ReinforceResult Review StrengthenResult UseResult WeakenResult",
     "records.consolidation_results": "ConsolidateResult Edge EdgeChange PromotionResult SessionResult TaskResult",
     "knowledge.records.results": "AliasChange AnswerSheet EntityMerge EntitySplit EntityView FactLine "
-    "Learnt ProceduresResult RatesResult Summaries Timeline Verified",
+    "LearnResult ProceduresResult RatesResult Summaries Timeline VerifyResult",
 }
 _LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
 """Names whose modules load numpy and SQLite: they are imported when first used, so that importing perdure is quick."""
@@ -164,12 +164,13 @@ __all__ += ["PerdureError", "PerdureWarning", "PolicyError", "SpaceMismatch", "S
 __all__ += ["StoreError", "StoreReadOnly", "StoreTooNew", "StoreUnfinished", "TargetTaken", "UntrustedPolicyWarning"]
 __all__ += ["Absence", "Alert", "AliasChange", "AnswerSheet", "ApplyResult", "BacktestResult", "CompressionReport"]
 __all__ += ["ConsolidateResult", "DecayResult", "Digest", "Edge", "EdgeChange", "EntityMerge", "EntitySplit"]
-__all__ += ["EntityView", "Entry", "Explanation", "ExtractResult", "FactClaim", "FactLine", "FitResult", "Hit"]
-__all__ += ["Ingested", "Learnt", "MemoryItem", "Operation", "Outcome", "Plan", "ProceduresResult", "PromotionResult"]
-__all__ += ["Question", "RatesResult", "Recall", "Reembedded", "ReinforceResult", "RelatedMemory", "Remembered"]
-__all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "Summaries", "TaskResult", "Timeline"]
-__all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
+__all__ += ["EntityView", "Explanation", "ExtractResult", "FactClaim", "FactLine", "FitResult", "Hit"]
+__all__ += ["IngestResult", "JournalEntry", "LearnResult", "MemoryItem", "Operation", "Outcome", "Plan"]
+__all__ += ["ProceduresResult", "PromotionResult", "Question", "RatesResult", "Recall", "ReembedResult"]
+__all__ += ["ReinforceResult", "RelatedMemory", "RememberResult", "Review", "SessionResult", "Stats"]
+__all__ += ["StrengthenResult", "Summaries", "SweepReport", "TaskResult", "Timeline"]
+__all__ += ["UndoResult", "UseResult", "VerifyResult", "WeakenResult"]
 __all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
 __all__ += ["MemoryErased", "OutcomeUnknown", "TooManyCalls", "UncountedWarning"]
 __all__ += ["DamageWarning", "IncompleteWarning", "LeaseLost", "NodeUnavailable", "QuotaExceeded", "StoreDenied"]
-__all__ += ["StoreClosed", "StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError", "Written"]
+__all__ += ["StoreClosed", "StoreTooOld", "StoreUnavailable", "UnusableReply", "WebhookError", "WriteResult"]

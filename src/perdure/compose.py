@@ -90,7 +90,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         policy=settings,
         clock=now,
         simulated=clock is not None,
-        ids=Ids(),
+        ids=IdGenerator(),
         warn=warn,
         extension=extension_of(settings),
         golden=_golden(settings),
@@ -169,9 +169,9 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
 def _kept_copies(url: str | os.PathLike[str]) -> KeptCopies | None:
     if (isinstance(url, str) and is_server(url)) or (file := file_of(url)) == ":memory:":
         return None
-    from perdure.stores.sqlite.kept_copies import CopiesBeside  # noqa: PLC0415  # only where it is used
+    from perdure.stores.sqlite.kept_copies import StoreCopies  # noqa: PLC0415  # only where it is used
 
-    return CopiesBeside(Path(file))
+    return StoreCopies(Path(file))
 
 
 def _clock(clock: Any) -> Callable[[], Instant]:
@@ -188,7 +188,7 @@ def current_instant() -> Instant:
     return _clock(None)()
 
 
-class Ids:
+class IdGenerator:
     """Makes UUIDv7: 48 bits of time, 12 bits of counter within the millisecond, 62 random bits.
 
     Ids of one process never go backwards, also where the clock does.
@@ -217,7 +217,7 @@ class Ids:
 __all__ = [
     "EmbedderError",
     "EmbedderWarning",
-    "Ids",
+    "IdGenerator",
     "UntrustedPolicyWarning",
     "address_of",
     "backup",

@@ -25,7 +25,7 @@ def extension_of(policy: Policy) -> Extension[Context]:
         PolicyError: The knowledge file cannot be read, or something in it is refused; all faults are listed.
     """
     if policy.knowledge.learn == "off" and not policy.knowledge.file:
-        return OnDemand(lambda: knowledge_of(policy))
+        return LazyKnowledge(lambda: knowledge_of(policy))
     return knowledge_of(policy)
 
 
@@ -43,27 +43,27 @@ def knowledge_of(policy: Policy) -> Extension[Context]:
     return knowledge_from(toml_of(path), path.name, path.absolute().parent)
 
 
-class OnDemand(Extension[Context]):
+class LazyKnowledge(Extension[Context]):
     """What learns facts, loaded where something was learned before: a seam is passed on if it meets a fact."""
 
     def __init__(self, load: Callable[[], Extension[Context]]) -> None:
         self._load = load
 
     @cached_property
-    def _loaded(self) -> Extension[Context]:
+    def _extension(self) -> Extension[Context]:
         return self._load()
 
     @property
     def resources(self) -> Any:
         """What the extension keeps."""
-        return self._loaded.resources
+        return self._extension.resources
 
     def __getattribute__(self, name: str) -> Any:
         """Return an attribute; a seam of ``_MEETS`` as one that loads what learns facts if it is needed."""
         seam, meets = super().__getattribute__(name), _MEETS.get(name)
         if meets is None:
             return seam
-        return lambda *args: (getattr(self._loaded, name) if meets(*args) else seam)(*args)
+        return lambda *args: (getattr(self._extension, name) if meets(*args) else seam)(*args)
 
 
 def _any_fact(_ctx: Context, _namespace: str, hits: Sequence[Hit]) -> bool:
@@ -94,8 +94,8 @@ _MEETS: Final[Mapping[str, Callable[..., bool]]] = {
     "sources": _any_fact,
     "mark": _meets_facts,
     "with_earlier": _meets_facts,
-    "outdated": _holds(Shelf.FACT),
-    "resting": lambda ctx, record, *_: _holds(Shelf.FACT)(ctx, record.namespace),
+    "outdated_memories": _holds(Shelf.FACT),
+    "facts_resting_on": lambda ctx, record, *_: _holds(Shelf.FACT)(ctx, record.namespace),
     "over": lambda ctx, record: _holds(Shelf.FACT)(ctx, record.namespace),
     "explain": lambda _ctx, memory, *_: memory.kind is Kind.FACT,
     "questions": _holds(Shelf.LESSON),

@@ -20,7 +20,7 @@ from perdure.records.errors import PerdureWarning, PolicyError
 from perdure.records.policy import PRESETS, Policy, sections
 from perdure.rules.escaping import terminal_line
 from perdure.rules.policy_check import policy_from
-from perdure.user_folders import config_folder, expanded
+from perdure.user_folders import config_folder, expand_user
 
 RLM_VARIABLE: Final = "PERDURE_RLM_CONFIG"
 """The environment variable that names the file ``rlm-config.json``; ``~/.claude/rlm-config.json`` if not set."""
@@ -193,7 +193,7 @@ def _with_absolute_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]
     for name, key in _set_by(values, _PATHS):
         path = values[name][key]
         if isinstance(path, str) and path:  # anything else is a fault, which is found where values are checked
-            values[name][key] = str(folder / expanded(path))
+            values[name][key] = str(folder / expand_user(path))
     return values
 
 

@@ -23,13 +23,13 @@ from perdure.records.errors import REPAIR, ConflictError, CopyDiffers, InvalidIn
 from perdure.records.growing_file import growing_path, share
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
-from perdure.records.transfer import Moved
+from perdure.records.transfer import TransferResult
 from perdure.rules.validation.values import checked_text
 
 if TYPE_CHECKING:
     from perdure.stores.postgres.server import Address
     from perdure.stores.postgres.store import PostgresStore
-    from perdure.stores.sqlite.backup import Copied
+    from perdure.stores.sqlite.backup import CopiedStore
 
 _LONGEST_PATH = 4096
 _CONNECTION = re.compile(r"^postgres(ql)?(\+\w+)?:|\b(password|dbname|host)\s*=", re.IGNORECASE)
@@ -226,7 +226,7 @@ def copy(
     namespace: str | None = None,
     policy: Policy | None = None,
     progress: Progress | None = None,
-) -> Moved:
+) -> TransferResult:
     """Copy a store with its journal into another one, between files and servers, and verify every row.
 
     An interrupted copy goes on where it stopped when it is run again. See ``perdure.operations.transfer.copy``.
@@ -262,7 +262,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     redact: bool = True,
     restoring: str | None = None,
     progress: Progress | None = None,
-) -> Moved:
+) -> TransferResult:
     """Bring an export into a store, checked whole before anything is written: see ``perdure.operations.import_export``.
 
     ``url`` is as for ``open``, or says so once the export was checked; the limits of ``policy`` hold for the rows, and
@@ -278,7 +278,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     )
 
 
-def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
+def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> CopiedStore:
     """Write a verified copy of a store as it is at one moment; others may use it meanwhile.
 
     Of a server it is a copy of all namespaces that the address sees, as a store's file; the service's role will do.
@@ -313,7 +313,7 @@ def _copy_moment(address: Address, file: Path) -> None:
         reads.close()
 
 
-def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool = False) -> Copied:
+def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool = False) -> CopiedStore:
     """Put a verified copy of a backup where a store is wanted; a file that is replaced is kept beside it.
 
     Args:

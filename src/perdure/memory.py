@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from perdure.records.outcome import RelatedMemory
     from perdure.records.policy import Policy
     from perdure.records.recall import Hit
-    from perdure.records.report import Operation, Report
+    from perdure.records.report import Operation, SweepReport
     from perdure.records.store_results import Readiness
     from perdure.records.store_rows import Unwritable
     from perdure.records.transfer import Line
@@ -148,7 +148,7 @@ class Memory(
                 return identify.operations_of(self._context, namespace)(whole)
             return self._context.store.operation(whole)
 
-    def confined(self, grant: Grant) -> Memory:
+    def confine(self, grant: Grant) -> Memory:
         """Return this memory as the holder of a token may use it: up to its role, in its namespaces, under its name.
 
         What lies in other namespaces is not found, not even by id. Closing this view leaves the store open. With
@@ -171,7 +171,7 @@ class Memory(
             changes = store.changes(operation.namespace, operation.id)
             return changed_memories.memories_of(self._context, operation, changes)
 
-    def standing(self, memories: Sequence[MemoryItem]) -> dict[str, Hit]:
+    def hit_marks(self, memories: Sequence[MemoryItem]) -> dict[str, Hit]:
         """Return memory -> what ``recall`` would mark about it: what of it holds no longer, and what contradicts it.
 
         What nothing is to be said about may be missing.
@@ -180,7 +180,7 @@ class Memory(
             memories: As ``list`` and ``get`` return them.
         """
         with translate_damage(self):
-            return explain.standing(self._context, memories)
+            return explain.hit_marks(self._context, memories)
 
     @property
     def has_model(self) -> bool:
@@ -225,7 +225,7 @@ class Memory(
 
     def forecast_under(
         self, policy: Mapping[str, Any], days: float, namespace: str | None, *, details: bool = False
-    ) -> Report:
+    ) -> SweepReport:
         """Return what would move within some days without further access if the policy were another from now on.
 
         Args:
@@ -318,9 +318,9 @@ class Memory(
         check_role("admin", "export", self)
         if namespace is not None and self._context.grant is not None:
             self._context.grant.check_reaches(namespace)
-        return self._told(transfer.export_lines(self._context.store, namespace=namespace))
+        return self._with_damage_errors(transfer.export_lines(self._context.store, namespace=namespace))
 
-    def _told(self, lines: Iterator[Line]) -> Iterator[Line]:
+    def _with_damage_errors(self, lines: Iterator[Line]) -> Iterator[Line]:
         with translate_damage(self):
             yield from lines
 

@@ -38,7 +38,7 @@ def data_folder(
     raise StoreError(f"This user has no home folder, {no_home}.", remedy=remedy)
 
 
-def expanded(path: str | Path) -> Path:
+def expand_user(path: str | Path) -> Path:
     """Return a path with ``~`` and ``~name`` at its beginning resolved.
 
     Raises:

@@ -19,7 +19,7 @@ import pytest
 
 import perdure
 from perdure.knowledge.authorities.sql import SqlAuthority
-from perdure.knowledge.records.authority import AuthorityQuestion, SqlConfig, Standing
+from perdure.knowledge.records.authority import AnswerStatus, AuthorityQuestion, SqlConfig
 
 pytest.importorskip("sqlalchemy")
 
@@ -59,14 +59,14 @@ def asked(who, name="Gai Media", *aliases):
 
 def test_it_answers_with_the_value_and_says_where_from(folder):
     answer = asked(authority(folder))
-    assert (answer.standing, answer.values) == (Standing.KNOWN, ("Thursday",))
+    assert (answer.standing, answer.values) == (AnswerStatus.KNOWN, ("Thursday",))
     assert answer.evidence == "crm: day of 'Gai Media' is 'Thursday'"
 
 
 def test_null_and_no_row_are_nothing_known(folder):
-    assert asked(authority(folder), "Kai Media").standing is Standing.SILENT
-    assert asked(authority(folder), "Nobody").standing is Standing.SILENT
-    assert authority(folder).answers([AuthorityQuestion("phone", "x", "Gai Media")])[0].standing is Standing.SILENT
+    assert asked(authority(folder), "Kai Media").standing is AnswerStatus.SILENT
+    assert asked(authority(folder), "Nobody").standing is AnswerStatus.SILENT
+    assert authority(folder).answers([AuthorityQuestion("phone", "x", "Gai Media")])[0].standing is AnswerStatus.SILENT
     assert authority(folder).answers([]) == []
 
 
@@ -79,7 +79,7 @@ def test_two_rows_are_two_values_and_the_same_twice_is_one(folder):
 def test_aliases_are_bound_as_a_list(folder):
     who = authority(folder, "SELECT day FROM customer WHERE name IN :aliases")
     assert asked(who, "gai", "GAI", "Gai Media").values == ("Thursday",)
-    assert asked(who, "gai").standing is Standing.SILENT
+    assert asked(who, "gai").standing is AnswerStatus.SILENT
 
 
 @pytest.mark.behaviour("AU12")
@@ -97,7 +97,7 @@ def test_aliases_are_bound_as_a_list(folder):
 def test_a_subject_is_never_part_of_the_query(folder, name):
     before = (folder / "domain.db").read_bytes()
     answer = asked(authority(folder), name)
-    assert answer.standing is Standing.SILENT
+    assert answer.standing is AnswerStatus.SILENT
     assert (folder / "domain.db").read_bytes() == before
 
 
@@ -111,7 +111,7 @@ def test_a_slow_query_is_stopped_in_time(folder):
     begun = time.monotonic()
     answer = asked(authority(folder, SLOW, seconds=0.3))
     assert time.monotonic() - begun < 2.0
-    assert answer.standing is Standing.UNREACHABLE
+    assert answer.standing is AnswerStatus.UNREACHABLE
     assert answer.evidence == "no answer within 0.3 s; the query was stopped"
 
 
@@ -119,7 +119,7 @@ def test_a_database_that_fails_again_and_again_is_not_asked_for_ever(folder):
     begun = time.monotonic()
     answers = authority(folder, SLOW, seconds=0.1).answers([AuthorityQuestion("day", "x", f"n{i}") for i in range(200)])
     assert time.monotonic() - begun < 3.0
-    assert {a.standing for a in answers} == {Standing.UNREACHABLE}
+    assert {a.standing for a in answers} == {AnswerStatus.UNREACHABLE}
     assert "skipped after 3 failures in a row" in answers[3].evidence
     assert len(answers) == 200
 
@@ -129,7 +129,7 @@ def test_one_slow_query_does_not_spoil_the_next(folder):
     slow, fast = SqlAuthority(config, folder).answers(
         [AuthorityQuestion("slow", "x", "Gai Media"), AuthorityQuestion("day", "x", "Gai Media")]
     )
-    assert (slow.standing, fast.values) == (Standing.UNREACHABLE, ("Thursday",))
+    assert (slow.standing, fast.values) == (AnswerStatus.UNREACHABLE, ("Thursday",))
 
 
 @pytest.mark.behaviour("AU13")
@@ -153,7 +153,7 @@ def test_one_slow_query_does_not_spoil_the_next(folder):
 def test_whatever_writes_is_refused_by_the_database_itself(folder, query):
     """Not by looking at the words: these queries come past the check of the configuration."""
     before = (folder / "domain.db").read_bytes()
-    assert asked(authority(folder, query)).standing is Standing.UNREACHABLE
+    assert asked(authority(folder, query)).standing is AnswerStatus.UNREACHABLE
     assert (folder / "domain.db").read_bytes() == before
     assert [p.name for p in folder.iterdir()] == ["domain.db"]
 
@@ -175,7 +175,7 @@ def test_whatever_writes_is_refused_by_the_database_itself(folder, query):
 )  # fmt: skip
 def test_what_is_no_answer_says_why(folder, query, why):
     answer = asked(authority(folder, query))
-    assert answer.standing is Standing.UNREACHABLE
+    assert answer.standing is AnswerStatus.UNREACHABLE
     assert answer.evidence.startswith(why)
 
 
@@ -201,7 +201,7 @@ def test_numbers_are_told_as_they_are_written(folder):
 )
 def test_what_cannot_be_opened_says_why_and_makes_nothing(folder, url, why):
     answer = asked(authority(folder, url=url))
-    assert answer.standing is Standing.UNREACHABLE
+    assert answer.standing is AnswerStatus.UNREACHABLE
     assert answer.evidence.startswith(why)
     assert "secret" not in answer.evidence
     assert [p.name for p in folder.iterdir()] == ["domain.db"]
@@ -218,7 +218,7 @@ def test_a_locked_database_is_waited_for_no_longer_than_the_timeout(folder):
         begun = time.monotonic()
         answer = asked(authority(folder, seconds=0.3))
         assert time.monotonic() - begun < 2.0
-    assert (answer.standing, answer.evidence) == (Standing.UNREACHABLE, "database is locked")
+    assert (answer.standing, answer.evidence) == (AnswerStatus.UNREACHABLE, "database is locked")
 
 
 def test_the_url_may_come_from_the_environment(folder, monkeypatch):
@@ -282,15 +282,15 @@ def test_a_server_answers(server, tmp_path):
     who = authority(tmp_path, url=server)
     assert asked(who).values == ("Thursday",)
     assert asked(who, "Two Days").values == ("Monday", "Tuesday")
-    assert asked(who, "Kai Media").standing is Standing.SILENT
-    assert asked(who, "x' OR '1'='1").standing is Standing.SILENT
-    assert asked(who, "100 %s").standing is Standing.SILENT
+    assert asked(who, "Kai Media").standing is AnswerStatus.SILENT
+    assert asked(who, "x' OR '1'='1").standing is AnswerStatus.SILENT
+    assert asked(who, "100 %s").standing is AnswerStatus.SILENT
     listed = authority(tmp_path, "SELECT day FROM customer WHERE name IN :aliases", url=server)
     assert asked(listed, "gai", "Gai Media").values == ("Thursday",)
     typed = authority(tmp_path, "SELECT DATE '2026-03-01' WHERE CAST(:subject AS text) <> ''", url=server)
     assert asked(typed).values == ("2026-03-01",)
     money = authority(tmp_path, "SELECT 1350.50::numeric WHERE name LIKE '%' FROM customer", url=server)
-    assert asked(money).standing is Standing.UNREACHABLE
+    assert asked(money).standing is AnswerStatus.UNREACHABLE
     money = authority(
         tmp_path, "SELECT CAST(1350.50 AS numeric(10, 4)) WHERE CAST(:subject AS text) LIKE '%'", url=server
     )
@@ -326,7 +326,7 @@ def test_a_server_stops_a_slow_query(server, tmp_path):
 def test_a_server_refuses_to_write(server, tmp_path, query):
     before = state_of(server)
     answer = asked(authority(tmp_path, query, url=server))
-    assert answer.standing is Standing.UNREACHABLE
+    assert answer.standing is AnswerStatus.UNREACHABLE
     assert state_of(server) == before
 
 
@@ -339,7 +339,7 @@ def test_a_wrong_password_and_a_missing_server_are_told_without_credentials(serv
         answer = asked(authority(tmp_path, url=url))
         assert time.monotonic() - begun < 10.0
         assert "s3cret" not in answer.evidence
-    assert answer.standing is Standing.UNREACHABLE
+    assert answer.standing is AnswerStatus.UNREACHABLE
 
 
 class Deaf:
@@ -367,7 +367,7 @@ def test_a_server_that_never_answers_is_left(tmp_path):
     deaf = Deaf()
     begun = time.monotonic()
     answer = asked(authority(tmp_path, url=f"postgresql://u:pw@127.0.0.1:{deaf.port}/d", seconds=0.5))
-    assert answer.standing is Standing.UNREACHABLE
+    assert answer.standing is AnswerStatus.UNREACHABLE
     assert time.monotonic() - begun < 6.0
     deaf.close()
 
@@ -402,5 +402,5 @@ def test_a_server_that_hangs_in_the_middle_is_cut_off(server, tmp_path):
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
     assert stopped
-    assert answer.standing is Standing.UNREACHABLE
+    assert answer.standing is AnswerStatus.UNREACHABLE
     assert "stopped" not in answer.evidence

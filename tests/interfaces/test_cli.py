@@ -45,7 +45,7 @@ NO_COMMAND = {
     "revoke_token": "`token revoke` does it",
     "forecast_under": "the page Plans tries policies; backtest is the command",
     "within": "the option --timeout of every command",
-    "confined": "for the service: what the holder of a token sees",
+    "confine": "for the service: what the holder of a token sees",
     "recognize": "for the service: what a token allows",
     "without_model": "for the service: what is only looked at asks no language model",
     "while_unchanged": "for the page: an answer to what another answer has changed meanwhile is refused",
@@ -58,7 +58,7 @@ NO_COMMAND = {
     "resolve_id": "each command takes short ids",
     "operation": "`history` lists operations",
     "memories_of": "for the page: `undo` and `history` name them",
-    "standing": "`list` shows how a recall marks each memory",
+    "hit_marks": "`list` shows how a recall marks each memory",
     "superseded_facts": "for the page: `history` lists what an operation changed",
     "list_all": "`list --before` shows page after page, `export` writes all",
     "close": "each command closes what it opened",
@@ -450,7 +450,7 @@ def test_history_names_who_asked_for_an_operation(place):
     assert "actor" not in done("history")
     with perdure.open(place / "agent.db", embedder="none") as memory:
         token = memory.create_token("agent", "*", actor="Ana Ruiz")
-        memory.confined(memory.recognize(token.secret)).remember("Hers.")
+        memory.confine(memory.recognize(token.secret)).remember("Hers.")
     assert ["Ana Ruiz" in line for line in done("history").splitlines() if "remember" in line] == [True, False]
     assert [row["actor"] for row in data("history")][:2] == ["Ana Ruiz", None]
 

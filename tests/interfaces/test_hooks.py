@@ -148,7 +148,7 @@ def test_what_the_first_session_learned_is_recalled_in_the_second(project):
         inside = [m.content for m in memory.list("shop", inside="one", limit=1000)]
         assert "The importer is tested with pytest -k imports." in inside  # what was said last was caught up
         assert len(inside) == len(set(inside))
-        assert [s.id for s in memory.agent.unfinished("shop", excluded="")] == ["two", "three"]
+        assert [s.id for s in memory.agent.unfinished_sessions("shop", excluded="")] == ["two", "three"]
         assert memory.check() == []
 
 
@@ -158,7 +158,7 @@ def test_the_end_of_a_session_promotes(project):
     project.say("one", "user", "Hello there, how is it going?")
     project.hook("SessionEnd", "one")
     with project.open() as memory:
-        assert memory.agent.unfinished("shop", excluded="") == []
+        assert memory.agent.unfinished_sessions("shop", excluded="") == []
         assert len(memory.list("shop", inside="one", kinds=["episode"])) == 1
         assert memory.get(good) is not None
 
@@ -170,14 +170,14 @@ def test_a_session_whose_transcript_vanished_is_ended(project):
     project.transcript("one").unlink()
     project.hook("SessionStart", "two")
     with project.open() as memory:
-        assert [s.id for s in memory.agent.unfinished("shop", excluded="")] == ["two"]
+        assert [s.id for s in memory.agent.unfinished_sessions("shop", excluded="")] == ["two"]
 
 
 def test_a_session_that_has_just_begun_has_no_transcript_and_goes_on(project):
     project.hook("SessionStart", "one")
     project.hook("SessionStart", "two")
     with project.open() as memory:
-        assert {s.id for s in memory.agent.unfinished("shop", excluded="")} == {"one", "two"}
+        assert {s.id for s in memory.agent.unfinished_sessions("shop", excluded="")} == {"one", "two"}
 
 
 @pytest.mark.parametrize("began", [True, False])
@@ -187,7 +187,7 @@ def test_the_end_of_a_session_in_which_nothing_was_said_says_nothing(project, be
     assert project.hook("SessionEnd", "one") == ""
     assert project.hook("SessionEnd", "one") == ""
     with project.open() as memory:
-        assert memory.agent.unfinished("shop", excluded="") == []
+        assert memory.agent.unfinished_sessions("shop", excluded="") == []
 
 
 def test_a_completed_task_without_memories_says_nothing(project):

@@ -24,8 +24,8 @@ from typer.testing import CliRunner
 import perdure
 from conftest import ENV, WORDS_ONLY
 from perdure.interfaces.cli import app as cli
-from perdure.interfaces.hooks.background import Background
-from perdure.interfaces.mcp.run import OpenOnce
+from perdure.interfaces.hooks.background import BackgroundMaintenance
+from perdure.interfaces.mcp.run import LazyStore
 from perdure.records.errors import StoreError, StoreReadOnly
 from perdure.records.plan import Change, Plan, Target
 
@@ -176,8 +176,8 @@ def waited(until, seconds=20):
 
 
 def test_the_thread_begins_with_the_first_call_and_ends_with_the_store(place):
-    beside = Background(first=0.05, pause=0.05)
-    opened = OpenOnce(memory, beside)
+    beside = BackgroundMaintenance(first=0.05, pause=0.05)
+    opened = LazyStore(memory, beside)
     assert "perdure-upkeep" not in {t.name for t in threading.enumerate()}
     store = opened()
     assert waited(lambda: store.upkeep_state("a").get("report", {}).get("outcome") == "done")
@@ -188,8 +188,8 @@ def test_the_thread_begins_with_the_first_call_and_ends_with_the_store(place):
 
 
 def test_a_policy_may_switch_it_off(place):
-    beside = Background(first=0.01)
-    opened = OpenOnce(lambda: perdure.open("agent.db", {**WORDS_ONLY, "upkeep": {"background": False}}), beside)
+    beside = BackgroundMaintenance(first=0.01)
+    opened = LazyStore(lambda: perdure.open("agent.db", {**WORDS_ONLY, "upkeep": {"background": False}}), beside)
     opened()
     assert "perdure-upkeep" not in {t.name for t in threading.enumerate()}
     opened.close()
@@ -202,8 +202,8 @@ def test_a_policy_may_switch_it_off(place):
     ids=["ours", "read-only", "any"],
 )
 def test_a_failing_run_never_ends_the_thread(place, monkeypatch, error):
-    beside = Background(first=0.01, pause=0.01)
-    opened = OpenOnce(memory, beside)
+    beside = BackgroundMaintenance(first=0.01, pause=0.01)
+    opened = LazyStore(memory, beside)
     store = opened()
     tried = []
 

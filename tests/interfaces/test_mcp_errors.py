@@ -11,7 +11,7 @@ import pytest
 import perdure
 from conftest import WORDS_ONLY
 from interfaces.test_mcp_talk import MODES, call, over, refused, talk
-from perdure.interfaces.mcp.run import OpenOnce, build
+from perdure.interfaces.mcp.run import LazyStore, build
 from perdure.records.errors import PolicyError, StoreError
 
 
@@ -46,7 +46,7 @@ def test_a_store_that_cannot_be_opened_is_a_tool_error_and_is_tried_again(memory
 
 
 def test_a_closed_server_says_so(memory):
-    opened = OpenOnce(lambda: memory)
+    opened = LazyStore(lambda: memory)
     opened()
     opened.close()
     opened.close()

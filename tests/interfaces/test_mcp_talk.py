@@ -6,14 +6,14 @@ import anyio
 from mcp import Client
 
 from conftest import budget
-from perdure.interfaces.mcp.run import OpenOnce, build
+from perdure.interfaces.mcp.run import LazyStore, build
 
 MODES = ("2026-07-28", "legacy")
 MOST_MODES = budget(MODES[:1], MODES)
 """For tests of what the protocol's version does not touch."""
 
 
-class Turn(OpenOnce):
+class Turn(LazyStore):
     """Opens nothing: the memory of the test whose turn it is."""
 
     memory = None

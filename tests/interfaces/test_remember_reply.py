@@ -5,8 +5,8 @@ import pytest
 import perdure
 from conftest import Clock, HashEmbedder
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.knowledge import view_learnt
-from perdure.interfaces.views.memory import view_remembered
+from perdure.interfaces.views.knowledge import view_learn_result
+from perdure.interfaces.views.memory import view_remember_result
 from perdure.interfaces.views.model import render_text
 
 WORDS = {
@@ -23,7 +23,7 @@ def tokens(text):
 
 
 def reply(done):
-    return render_text(view_remembered(done, Request("remember", {})))
+    return render_text(view_remember_result(done, Request("remember", {})))
 
 
 @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
@@ -64,7 +64,7 @@ def test_the_reply_to_facts_in_no_memory_is_as_short(words):
             memory.remember(f"{number} {words * 9}", facts=claims(number))
         done = memory.learn(claims=[*claims(9), {"subject": words[:60], "predicate": "colour", "value": "red"}])
         assert (len(done.related), bool(done.asked)) == (3, True)
-        told = render_text(view_learnt(done, Request("learn", {})))
+        told = render_text(view_learn_result(done, Request("learn", {})))
         assert tokens(told) <= 120
         assert "If one of these no longer holds" in told
 

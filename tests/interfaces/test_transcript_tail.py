@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import opened
-from perdure.interfaces.hooks.transcript_tail import Mark, read_new_messages
+from perdure.interfaces.hooks.transcript_tail import ReadPosition, read_new_messages
 from perdure.records.errors import InvalidInput, NotFound
 
 BEGIN = datetime(2026, 1, 5, 10, tzinfo=UTC)
@@ -137,7 +137,7 @@ def test_however_the_file_grows_each_message_is_read_once(path, cuts):
     mark, read = None, []
     for cut in [*cuts, len(data)]:
         path.write_bytes(data[:cut])
-        messages, mark = read_new_messages(path, mark if mark is None else Mark.from_text(mark.to_text()))
+        messages, mark = read_new_messages(path, mark if mark is None else ReadPosition.from_text(mark.to_text()))
         read += messages
         assert mark.bytes <= cut
     assert told(read) == WORDS
@@ -177,7 +177,7 @@ def test_taking_in_twice_adds_nothing(path, tmp_path):
     messages, mark = read_new_messages(path, None)
     with opened(tmp_path / "agent.db") as memory:
         assert memory.ingest(messages).added == 5
-        again = read_new_messages(path, Mark(mark.bytes, mark.lines, "0" * 32))[0]
+        again = read_new_messages(path, ReadPosition(mark.bytes, mark.lines, "0" * 32))[0]
         assert memory.ingest(again).added == 0
         assert len(memory.list()) == 5
 
@@ -236,4 +236,4 @@ def test_what_is_no_transcript_is_told(path, tmp_path):
 
 @pytest.mark.parametrize("text", ["", "x", "1:2", "-1:2:a", "1:b:c", "1:2:3:4", "²:1:a", "9" * 30 + ":1:a"])
 def test_a_mark_that_cannot_be_read_is_none(text):
-    assert Mark.from_text(text) is None
+    assert ReadPosition.from_text(text) is None

@@ -21,7 +21,6 @@ from conftest import budget
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import (
     Command,
-    Foreign,
     Identifier,
     Line,
     Pairs,
@@ -29,6 +28,7 @@ from perdure.interfaces.views.blocks import (
     Quote,
     Table,
     Undo,
+    Untrusted,
 )
 from perdure.interfaces.views.model import DATA, render_text
 from perdure.interfaces.views.terminal import draw
@@ -83,13 +83,13 @@ def drawn(blocks, width=400):
 def blocks_with(text):
     """Return one of each place in which text of others may stand."""
     return [
-        Line(("Searched ", Foreign(text), " for it."), item=True),
-        Table(("id", "name", "content"), ((Identifier("1a2b3c4d"), Foreign(text), Foreign(text, 40)),)),
-        Pairs((("tags", Foreign(text)), ("made by", (Foreign(text), ", ", Foreign(text))))),
+        Line(("Searched ", Untrusted(text), " for it."), item=True),
+        Table(("id", "name", "content"), ((Identifier("1a2b3c4d"), Untrusted(text), Untrusted(text, 40)),)),
+        Pairs((("tags", Untrusted(text)), ("made by", (Untrusted(text), ", ", Untrusted(text))))),
         Quote(
             text,
-            ("note", ("session ", Foreign(text))),
-            (("doubted by ", Foreign(text)),),
+            ("note", ("session ", Untrusted(text))),
+            (("doubted by ", Untrusted(text)),),
             number=1,
             speaker=text or "X",
         ),
@@ -307,7 +307,7 @@ def test_a_verification_shows_both_values_what_needs_attention_first():
     at, agrees, disagrees = 1_795_000_000_000, authority.Agreement.AGREES, authority.Agreement.DISAGREES
     first = authority.Verdict("a" * 8, "x|day", "crm", agrees, "Monday", ("Monday",), "row 1", at)
     second = authority.Verdict("b" * 8, "x|day", "crm", disagrees, "Friday", ("Monday",), "row 2", at)
-    model = both(results.Verified("default", (first, second)), "verify")[1]
+    model = both(results.VerifyResult("default", (first, second)), "verify")[1]
     assert "agrees 1, disagrees 1" in model
     assert model.index("Friday") < model.index("row 1")
 
@@ -353,18 +353,18 @@ def sample_of_class(kind, text, seen):
 
 
 RESULTS = [
-    *(Explanation, recall.Recall, recall.Absence, report.Report, report.Stats, report.Ingested),
+    *(Explanation, recall.Recall, recall.Absence, report.SweepReport, report.Stats, report.IngestResult),
     *(
         signals.DecayResult,
         signals.ReinforceResult,
         signals.StrengthenResult,
         signals.WeakenResult,
-        signals.Used,
+        signals.UseResult,
         signals.Review,
     ),
     *(groups.ConsolidateResult, groups.TaskResult, groups.PromotionResult, groups.SessionResult),
     *(FitResult, CompressionReport, ExtractResult, Outcome, MemoryItem, Plan),
-    *(results.Learnt, results.Timeline, results.Summaries, results.Verified),
+    *(results.LearnResult, results.Timeline, results.Summaries, results.VerifyResult),
     *(results.EntityView, results.AliasChange, results.EntityMerge, results.EntitySplit),
     *(results.RatesResult, results.ProceduresResult, BacktestResult),
 ]

@@ -59,7 +59,7 @@ class World:
         finally:
             connection.close()
 
-    def all(self) -> list[perdure.memory.Remembered]:
+    def all(self) -> list[perdure.memory.RememberResult]:
         return self.memory.list(limit=1000, include_archived=True)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import bare_fact, budget
 from laws.conftest import World
-from perdure.records.report import Held, Report
+from perdure.records.report import HeldMoves, SweepReport
 
 SIGNALS = ("importance", "confidence", "retention", "value")
 # The embedder of these stores gives each first letter a direction: memories alone, and twins that nobody will miss.
@@ -301,7 +301,7 @@ def test_sweeps_tell_why_and_when_a_memory_moved(world: Callable[..., World]):
     assert each.memory.get(kept.id).state.tier_ms == 1_767_225_600_000 + 7 * 86_400_000
 
 
-def swept_until_held(each: World) -> tuple[Report, Held]:
+def swept_until_held(each: World) -> tuple[SweepReport, HeldMoves]:
     """Sweep day by day until something is held back; return that sweep's report and what is held."""
     for _ in range(60):
         each.clock.forward(days=1)

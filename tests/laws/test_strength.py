@@ -69,7 +69,7 @@ def test_when_and_how_often_strength_was_read_makes_no_difference(data, keys, ag
     read, unread = memories(data, keys), memories(data, keys)
     for at in reads:
         read.value(at)
-        read.forgetting()
+        read.forgotten_age()
     assert np.array_equal(read.value(age), unread.value(age))
     assert np.array_equal(read.level_at(age), unread.level_at(age))
     assert np.array_equal(read.strength, unread.strength)
@@ -130,7 +130,7 @@ def test_more_level_never_leaves_less_strength(data, keys, age, more):
 @given(data=rows, keys=parameters, more=st.floats(0.0, 1.0))
 def test_more_importance_is_never_forgotten_earlier(data, keys, more):
     weightier = [(s, level, min(1.0, i + more)) for s, level, i in data]
-    assert np.all(memories(weightier, keys).forgetting() >= memories(data, keys).forgetting() - MS)
+    assert np.all(memories(weightier, keys).forgotten_age() >= memories(data, keys).forgotten_age() - MS)
 
 
 @pytest.mark.behaviour("A08")
@@ -138,7 +138,7 @@ def test_more_importance_is_never_forgotten_earlier(data, keys, more):
 @given(data=rows, keys=parameters)
 def test_what_falls_due_has_been_forgotten_and_was_not_shortly_before(data, keys):
     curve = memories(data, keys)
-    forgetting = curve.forgetting()
+    forgetting = curve.forgotten_age()
     due = due_instants(np.zeros(len(data)), forgetting)
     never = ~np.isfinite(forgetting)
     at = np.where(never, HORIZON_DAYS, due * MS)
@@ -154,7 +154,7 @@ def test_parameters_for_all_are_the_same_as_parameters_for_each(data, keys, age)
     shared, own = memories(data, keys), memories(data, keys)
     own = replace(own, parameters=spread(keys, len(data)))
     assert np.array_equal(shared.value(age), own.value(age))
-    assert np.array_equal(shared.forgetting(), own.forgetting())
+    assert np.array_equal(shared.forgotten_age(), own.forgotten_age())
     assert np.array_equal(never_forgotten_from(own.parameters), np.full(len(data), never_forgotten_from(keys)))
 
 
@@ -214,7 +214,7 @@ def test_above_the_importance_that_is_never_forgotten_the_baseline_is_over_the_t
     gap = float((curve.baseline() - curve.threshold())[0])
     assert gap > -ROUNDING if importance > least else gap <= ROUNDING
     assume(gap > ROUNDING and curve.strength[0] >= curve.baseline()[0])
-    assert np.isinf(curve.forgetting()[0])
+    assert np.isinf(curve.forgotten_age()[0])
 
 
 PLAIN: Final = Parameters(
@@ -254,7 +254,7 @@ def test_the_importance_that_is_never_forgotten_at_the_bounds(case):
     keys = replace(PLAIN, **changed)
     assert float(never_forgotten_from(keys)) == expected
     if not changed:
-        under_it, over_it = memories([(1.0, 0.0, 0.49), (1.0, 0.0, 0.51)], keys).forgetting()
+        under_it, over_it = memories([(1.0, 0.0, 0.49), (1.0, 0.0, 0.51)], keys).forgotten_age()
         assert np.isinf(over_it)
         assert np.isfinite(under_it)
 

@@ -27,7 +27,7 @@ from perdure.records.errors import ConflictError
 from perdure.records.instant import DAY_MS
 from perdure.records.memory import Document, Kind, Record
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.recall import Filters, Outdated
+from perdure.records.recall import Filters, OutdatedMemories
 from perdure.rules.consolidation.merging import SEPARATOR
 from perdure.rules.lifecycle.digest import DigestBudget
 from perdure.rules.lifecycle.ration import Budget
@@ -400,7 +400,7 @@ BREAKS: Final[Mapping[str, Break]] = {
         weekly=True,
     ),
     "MEMORY.md shows a value that was replaced": Break(
-        [((Knowledge, "outdated"), returning(Outdated()))],
+        [((Knowledge, "outdated_memories"), returning(OutdatedMemories()))],
         *("clerk", "the digest is true", "says what does not hold"),
     ),
     "MEMORY.md takes what has no room": Break(

@@ -12,18 +12,18 @@ from typing import Any, Final
 
 import perdure.memory  # noqa: F401  # declares the verbs
 from life.defects import CHECKED
-from perdure.knowledge.records.facts import EventType, Learned
+from perdure.knowledge.records.facts import EventType, FactOrigin
 from perdure.knowledge.rules.claim_resolution import ConflictStrategy
 from perdure.knowledge.rules.fact_records import TABLE, FactEvent, FactState, FactTransition, state_of
 from perdure.records.instant import to_instant
 from perdure.records.memory import LIKELY_SUPERSEDES, Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 from perdure.rules.consolidation.merging import MergeStrategy
 from perdure.rules.lifecycle.tier_table import RULES, Rule
 from perdure.verbs.declaration import VERBS
 
-Row = Callable[[Entry], bool]
+Row = Callable[[JournalEntry], bool]
 """Whether a change is of a row of the table; before a change of a memory stands all that is known of it by then."""
 
 
@@ -37,7 +37,7 @@ def _by_rule(rule: Rule) -> Row:
 def _turns(column: str, before: Any, after: Any) -> Row:
     """Recognise a change of one column from one value to another; None for any."""
 
-    def is_such(entry: Entry) -> bool:
+    def is_such(entry: JournalEntry) -> bool:
         old, new = (entry.before or {}).get(column), (entry.after or {}).get(column)
         return entry.before is not None and old != new and old == (before or old) and new == after
 
@@ -86,7 +86,7 @@ _EVENTS: Final[Mapping[FactEvent, Row]] = {
 def _of_facts(row: FactTransition) -> Row:
     """Recognise a row of the table of facts by what a fact is before and after a change."""
 
-    def is_such(entry: Entry) -> bool:
+    def is_such(entry: JournalEntry) -> bool:
         old = entry.before or {}
         if entry.target != "memory" or old.get("kind") != Kind.FACT or entry.operation == "undo":
             return False
@@ -101,17 +101,17 @@ def _of_facts(row: FactTransition) -> Row:
 def _decided(**data: str) -> Row:
     """Recognise how a conflict of two facts was decided."""
 
-    def is_such(entry: Entry) -> bool:
+    def is_such(entry: JournalEntry) -> bool:
         row = entry.after or {}
         return row.get("shelf") == "conflict" and data.items() <= row["data"].items()
 
     return is_such
 
 
-def _learned(how: Learned) -> Row:
+def _learned(how: FactOrigin) -> Row:
     """Recognise that a fact came to be known."""
 
-    def is_such(entry: Entry) -> bool:
+    def is_such(entry: JournalEntry) -> bool:
         row = entry.after or {}
         return entry.before is None and row.get("shelf") == "fact" and row["data"]["learned"] == how
 
@@ -121,7 +121,7 @@ def _learned(how: Learned) -> Row:
 def _linked(kind: str, *, gone: bool = False) -> Row:
     """Recognise a link of a kind that comes; or one that goes without being undone."""
 
-    def is_such(entry: Entry) -> bool:
+    def is_such(entry: JournalEntry) -> bool:
         row = (entry.before if gone else entry.after) or {}
         comes = entry.before is None
         return entry.target == "link" and row.get("kind") == kind and comes is not gone and entry.operation != "undo"
@@ -176,7 +176,9 @@ DERIVED: Final[Mapping[str, Row]] = {
     **{f"a fact that is {row.source} is {row.event}": _of_facts(row) for row in TABLE},
     **{f"a conflict is decided: {s}": _decided(strategy=_DECIDED_AS.get(s, s)) for s in ConflictStrategy},
     **{f"a message is a {one}": _because(f"(a {one}", "ingest") for one in EventType},
-    **{f"a fact is learned by {how}": _learned(how) for how in Learned if how is not Learned.MODEL},  # no life has one
+    **{
+        f"a fact is learned by {how}": _learned(how) for how in FactOrigin if how is not FactOrigin.MODEL
+    },  # no life has one
     **dict.fromkeys((f"merged by {how}" for how in MERGING), lambda _: False),  # counted by the driver
     **dict.fromkeys((f"extracted as {name}" for name in PATTERNS), lambda _: False),  # counted by the driver
     **dict.fromkeys(OPERATIONS, lambda _: False),  # counted in ``reached``
@@ -246,7 +248,7 @@ ROWS: Final[Mapping[str, Row]] = {**DERIVED, **BY_HAND, **dict.fromkeys(CHECKED,
 """All rows; what ``defects`` looks at is counted there."""
 
 
-def reached(histories: Iterable[Iterable[Entry]], operations: Mapping[str, int]) -> Counter[str]:
+def reached(histories: Iterable[Iterable[JournalEntry]], operations: Mapping[str, int]) -> Counter[str]:
     """Return row -> how often it was reached; ``operations`` is name in the journal -> how often."""
     found = Counter({row: operations.get(name, 0) for row, name in OPERATIONS.items()})
     for entries in histories:
@@ -260,7 +262,7 @@ def reached(histories: Iterable[Iterable[Entry]], operations: Mapping[str, int])
     return found
 
 
-def _with_rows(entries: Iterable[Entry]) -> Iterator[Entry]:
+def _with_rows(entries: Iterable[JournalEntry]) -> Iterator[JournalEntry]:
     """Yield changes, those of a memory with its whole row before it."""
     row: dict[str, Any] = {}
     for entry in entries:

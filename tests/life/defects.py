@@ -22,10 +22,10 @@ from perdure.compose_policy import RLM_KEYS
 from perdure.interfaces.cli.call import Exit
 from perdure.records.memory import Form, Kind, MemoryItem, Scope, Status
 from perdure.records.policy import GatePolicy, Policy
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 
 Seen = Iterator[tuple[str, str]]
-Histories = Mapping[str, Sequence[Entry]]
+Histories = Mapping[str, Sequence[JournalEntry]]
 
 CHECKED: Final = (
     "a day on which something waits for the loss budget",
@@ -114,7 +114,7 @@ def _rationing(histories: Histories, gates: GatePolicy, accepted: Collection[str
             yield CHECKED[1], spent
 
 
-def _dated(entry: Entry, accepted: Collection[str]) -> str:
+def _dated(entry: JournalEntry, accepted: Collection[str]) -> str:
     """Return when a change happened by its own account: a late sweep dates what it hides.
 
     What a person lets go has waited until then, though it is dated on the day on which it fell due.
@@ -148,13 +148,13 @@ def _merging(told: Told, texts: Mapping[str, str], histories: Histories) -> Seen
             yield CHECKED[2], f"{apart} stay apart" if len(apart) > 1 else ""
 
 
-def _compared(entries: Sequence[Entry], at: str) -> bool:
+def _compared(entries: Sequence[JournalEntry], at: str) -> bool:
     """Whether a consolidation at an instant looked at a memory."""
     row = _row_at(entries, at)
     return is_shown(row) and row.get("scope") == Scope.LONG_TERM and not row.get("pinned")
 
 
-def _row_at(entries: Sequence[Entry], at: str) -> dict[str, Any]:
+def _row_at(entries: Sequence[JournalEntry], at: str) -> dict[str, Any]:
     """Return what a memory was just before an instant, as far as the journal tells; nothing before it was stored."""
     row: dict[str, Any] = {}
     for entry in entries:
@@ -193,7 +193,7 @@ def _promotion(items: Mapping[str, MemoryItem], texts: Mapping[str, str], histor
         yield CHECKED[7 if used else 6], f"{sorted(wrong)} of {session} are promoted" if wrong else ""
 
 
-def _is_used(entries: Sequence[Entry], at: str) -> bool:
+def _is_used(entries: Sequence[JournalEntry], at: str) -> bool:
     """Whether a memory was found or reinforced by an instant, what is only counted then included."""
     told = (e for e in entries if e.at <= at and (e.at < at or e.operation == "promote"))
     return any({"access_count", "reinforcements"} & (e.after or {}).keys() for e in told if e.before is not None)

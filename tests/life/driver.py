@@ -27,7 +27,7 @@ from perdure.interfaces.cli.call import Exit
 from perdure.records.errors import PerdureError
 from perdure.records.memory import Form, Kind, MemoryItem, Status
 from perdure.records.plan import Target
-from perdure.records.report import Ingested, Operation
+from perdure.records.report import IngestResult, Operation
 
 START: Final = datetime(2026, 1, 5, tzinfo=UTC)
 """A Monday."""
@@ -311,7 +311,7 @@ class Player:
         done = self.memory.ingest(messages, session=told["session"], scope=told.get("scope", "long_term"))
         self._take_in(done, [str(m["content"]) for m in messages], told["session"])
 
-    def _take_in(self, done: Ingested, said: Sequence[str], session: str) -> None:
+    def _take_in(self, done: IngestResult, said: Sequence[str], session: str) -> None:
         """Write down which memories the messages became; each is stored, was known, or only repeats another."""
         page = self.memory.list(limit=1000, kinds=["episode"], session=session, inside=session, include_archived=True)
         stored = {m.id: m.content for m in page if m.id not in self.told.taken_in}

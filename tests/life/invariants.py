@@ -17,7 +17,7 @@ from perdure.records.errors import InvalidInput, NotFound, PerdureError
 from perdure.records.instant import from_instant
 from perdure.records.memory import Form, MemoryItem, State, Status
 from perdure.records.policy import GatePolicy
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 from perdure.rules.language.tokens import estimate_tokens
 
 LATE: Final = timedelta(days=7)
@@ -50,7 +50,7 @@ def _whole_text_comes_back(memory: Memory, shown: MemoryItem, text: str) -> Iter
     memory.undo(str(done.operation))
 
 
-def every_change_is_explained(histories: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
+def every_change_is_explained(histories: Mapping[str, Sequence[JournalEntry]]) -> Iterator[str]:
     """Every journal entry has a reason in words; that of a move by rule has numbers too."""
     for identity, entries in histories.items():
         for entry in entries:
@@ -60,7 +60,9 @@ def every_change_is_explained(histories: Mapping[str, Sequence[Entry]]) -> Itera
                 yield f"{entry.operation} of {identity} gives no numbers: {entry.because!r}"
 
 
-def journal_tells_the_state(items: Sequence[MemoryItem], histories: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
+def journal_tells_the_state(
+    items: Sequence[MemoryItem], histories: Mapping[str, Sequence[JournalEntry]]
+) -> Iterator[str]:
     """Played from the birth of a memory on, the journal gives its state."""
     for item in items:
         told = _replayed(histories[item.id])
@@ -70,7 +72,7 @@ def journal_tells_the_state(items: Sequence[MemoryItem], histories: Mapping[str,
                 yield f"{item.id}: {name} is {getattr(item.state, name)!r}, the journal tells {told.get(name)!r}"
 
 
-def _replayed(entries: Sequence[Entry]) -> dict[str, Any]:
+def _replayed(entries: Sequence[JournalEntry]) -> dict[str, Any]:
     row: dict[str, Any] = {f.name: f.default for f in fields(State) if f.default is not MISSING}
     for entry in entries:
         if entry.target == "memory" and entry.after is not None:
@@ -180,7 +182,7 @@ def nothing_waits_in_silence(memory: Memory, items: Sequence[MemoryItem], now: d
 
 
 def budgets_hold(
-    histories: Mapping[str, Sequence[Entry]], gates: GatePolicy, accepted: Collection[str]
+    histories: Mapping[str, Sequence[JournalEntry]], gates: GatePolicy, accepted: Collection[str]
 ) -> Iterator[str]:
     """Maintenance hides no more of a day than the gates let go of it; a loss belongs to the day of its own date.
 
@@ -202,7 +204,7 @@ def budgets_hold(
             yield f"{day}: {number} of {began} hidden, {swept[day]} of them by sweeps"
 
 
-def changes_of_view(entries: Sequence[Entry]) -> Iterator[tuple[str, Entry, bool]]:
+def changes_of_view(entries: Sequence[JournalEntry]) -> Iterator[tuple[str, JournalEntry, bool]]:
     """Yield (day, change, whether it is undone later) of one memory's changes that show or hide it, oldest first."""
     changes = [e for e in entries if e.target == "memory" and "status" in (e.after or {})]
     changes = [e for e in changes if is_shown(e.after) != is_shown(e.before)]

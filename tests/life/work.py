@@ -13,7 +13,7 @@ import apsw
 
 from life.driver import START, Player
 from perdure.operations.lifecycle.gates import recall_gate
-from perdure.records.report import Report
+from perdure.records.report import SweepReport
 
 VERBS: Final = ("remember", "recall", "sweep")
 """What a user waits for, and what runs by itself."""
@@ -103,7 +103,7 @@ class Work:
             counter = Profile(builtins=False)  # in C: a function of ours would cost as much as the call
             result = counter.runcall(call, *args, **kwargs)
             entered = counter.getstats()
-            memories = result.examined if isinstance(result, Report) else max(1, len(player.told.texts))
+            memories = result.examined if isinstance(result, SweepReport) else max(1, len(player.told.texts))
             if memories and all(one.code is not recall_gate.__code__ for one in entered):
                 functions = sum(one.callcount for one in entered)
                 self.calls[verb].append(Call(day, functions, self._steps, memories))

@@ -10,7 +10,7 @@ import pytest
 from models.answering import Server, send
 from models.conversation import CASSETTE, SILENT, STATED, read_by_a_model, told_by_the_model
 from perdure.knowledge.extraction.model_replies import schema
-from perdure.models.chat import _fitting, _UnfitError
+from perdure.models.chat import _fit_to_schema, _UnfitError
 
 RECORDED = json.loads(CASSETTE.read_text("utf-8"))
 
@@ -20,7 +20,7 @@ def written(reply):
     choice = reply["choices"][0]
     try:
         found = json.loads(choice["message"]["content"])
-        return None if choice["finish_reason"] == "length" else _fitting(found, schema(), "")
+        return None if choice["finish_reason"] == "length" else _fit_to_schema(found, schema(), "")
     except (ValueError, _UnfitError):
         return None
 

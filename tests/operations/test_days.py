@@ -76,7 +76,7 @@ def test_what_hooks_take_in_opens_the_next_session(opening, clock, day):
         memory.agent.take_in(name, "default", messages(session), transcript="t.jsonl", mark=name)
         memory.recall(messages(session)[2].content, session=name)  # so that not all of it is unused alike
         memory.end_session(name)
-        memory.agent.ended(name, "default")
+        memory.agent.mark_ended(name, "default")
     shown = memory.agent.opening("next", "default")
     assert estimate_tokens(shown) <= 400
     decided = [words for words in day["kept"] if words not in day["stated"]]

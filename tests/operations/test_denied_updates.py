@@ -9,7 +9,7 @@ import pytest
 import perdure
 from conftest import WORDS_ONLY, logical
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.memory import view_remembered
+from perdure.interfaces.views.memory import view_remember_result
 from perdure.interfaces.views.model import render_text
 
 BERLIN = {"subject": "Lena", "predicate": "lives_in", "value": "Berlin"}
@@ -175,7 +175,7 @@ def test_both_of_what_took_the_place_of_several_asks_which_is_meant(memory, disp
 
 
 def test_the_reply_offers_the_call_that_names_one_of_several(memory, displaced):
-    told = render_text(view_remembered(displaced, Request("remember", {})))
+    told = render_text(view_remember_result(displaced, Request("remember", {})))
     (offered,) = [f.id for f in displaced.facts.replaced if f'review(id="{f.id[-8:]}", verdict="both")' in told]
     memory.both(offered)
     assert len(believed(memory, "Ana")) == 2

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, bare_fact, budget, finished, in_processes, logical, tables
-from perdure.knowledge.extraction.entity_names import Resolved, normal_name
+from perdure.knowledge.extraction.entity_names import ResolvedName, normal_name
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.records.facts import Entity, Fact, Learned, Source, Span, Value, ValueKind
+from perdure.knowledge.records.facts import Entity, Fact, FactOrigin, Source, Span, Value, ValueKind
 from perdure.knowledge.rules.entities import alias_change, mention_change, new_entity_changes
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Shelf
@@ -39,7 +39,7 @@ def said(memory, text, *about, namespace="default"):
     by = {}
     for mention in mentions(text, names.known):
         found = names.resolve(mention.quote, 0.88)
-        if isinstance(found, Resolved) and found.id in about:
+        if isinstance(found, ResolvedName) and found.id in about:
             span = Span(mention.start, mention.end, mention.quote)
             by.setdefault(found.id, []).append((span, found.alias))
     assert set(by) == set(about)
@@ -50,7 +50,9 @@ def said(memory, text, *about, namespace="default"):
 def fact(memory, subject, predicate, value, *sources):
     kept = bare_fact(memory, f"{subject} {predicate} {value}").id
     spans = tuple(Source(s, Span(0, 1, "x")) for s in sources)
-    told = Fact(kept, subject, predicate, "preference", Value(value, ValueKind.TEXT, value), Learned.STATEMENT, spans)
+    told = Fact(
+        kept, subject, predicate, "preference", Value(value, ValueKind.TEXT, value), FactOrigin.STATEMENT, spans
+    )
     said = document_change(Shelf.FACT, kept, told.key, None, told.to_data(), "test")
     write(memory, [said, document_change(Shelf.ABOUT, kept, told.subject, None, {}, "test")])
     return kept

@@ -466,7 +466,7 @@ def test_rows_that_cannot_be_facts_are_named_and_nothing_is_stored(memory):
     assert memory.history() == before
 
 
-class Alike(HashEmbedder):
+class SynonymQuestion(HashEmbedder):
     """Any two texts mean nearly the same, as texts in a language that a model has not learned do to it."""
 
     def embed(self, texts, *, purpose):
@@ -482,7 +482,7 @@ class Alike(HashEmbedder):
     ],
 )
 def test_what_is_near_in_meaning_alone_is_not_offered(old, other, new, clock):
-    with perdure.open(":memory:", None, clock, embedder=Alike()) as memory:
+    with perdure.open(":memory:", None, clock, embedder=SynonymQuestion()) as memory:
         kept = memory.remember(old)
         assert memory.remember(other).related == ()
         clock.passes(days=1)

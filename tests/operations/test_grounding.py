@@ -12,7 +12,7 @@ import pytest
 import perdure
 from conftest import WORDS_ONLY, ScriptedModel
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.records.authority import AuthorityAnswer, Standing
+from perdure.knowledge.records.authority import AnswerStatus, AuthorityAnswer
 
 pytest.importorskip("sqlalchemy")
 
@@ -179,7 +179,7 @@ def put(memory, answer):
 
 @pytest.mark.behaviour("KW72")
 def test_an_authority_that_fails_leaves_facts_as_they_were_said_with_one_warning(memory, clock):
-    sales = put(memory, lambda: AuthorityAnswer(Standing.UNREACHABLE, evidence="the server is gone"))
+    sales = put(memory, lambda: AuthorityAnswer(AnswerStatus.UNREACHABLE, evidence="the server is gone"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         said(memory, FRIDAY)
@@ -188,7 +188,7 @@ def test_an_authority_that_fails_leaves_facts_as_they_were_said_with_one_warning
     assert "not compared with sales: the server is gone" in str(caught[0].message)
     assert told(memory)["Monday"][:2] == ("active", "user")
     assert sales.asked == 1  # it is left alone for a minute
-    sales.answer = lambda: AuthorityAnswer(Standing.KNOWN, ("Monday",), "it says so")
+    sales.answer = lambda: AuthorityAnswer(AnswerStatus.KNOWN, ("Monday",), "it says so")
     clock.passes(minutes=2)
     memory.remember("Yes, Monday.", facts=[claim("Monday")])
     assert [c.outcome for c in memory.why(memory.facts("Gai Media")[0].id).fact.checks] == ["agrees"]
@@ -201,7 +201,7 @@ def test_an_authority_that_hangs_is_not_waited_for(asking):
 
     def hang():
         over.wait(60)
-        return AuthorityAnswer(Standing.KNOWN, ("Thursday",), "too late")
+        return AuthorityAnswer(AnswerStatus.KNOWN, ("Thursday",), "too late")
 
     put(memory, hang)
     with pytest.warns(perdure.AuthorityWarning, match=r"no answer within 0\.1 s"):
@@ -213,7 +213,7 @@ def test_an_authority_that_hangs_is_not_waited_for(asking):
 
 def test_a_policy_that_gives_no_time_asks_nobody(asking):
     memory = asking(authority_seconds=0)
-    sales = put(memory, lambda: AuthorityAnswer(Standing.KNOWN, ("Thursday",), ""))
+    sales = put(memory, lambda: AuthorityAnswer(AnswerStatus.KNOWN, ("Thursday",), ""))
     said(memory, FRIDAY)
     assert sales.asked == 0
     assert told(memory) == {"Friday": ("active", "user", 0.7)}
@@ -221,7 +221,7 @@ def test_a_policy_that_gives_no_time_asks_nobody(asking):
 
 def test_a_long_conversation_is_asked_about_at_once(asking):
     memory = asking()
-    sales = put(memory, lambda: AuthorityAnswer(Standing.SILENT))
+    sales = put(memory, lambda: AuthorityAnswer(AnswerStatus.SILENT))
     names = [
         "Anchor",
         "Birch",

@@ -25,15 +25,15 @@ def take_in(memory, *messages, session="s", mark="1:1:a"):
 
 
 def test_messages_stay_inside_their_session_and_the_mark_moves(memory, clock):
-    assert memory.agent.known("s", "default") is None
+    assert memory.agent.find_session("s", "default") is None
     done = take_in(memory, said("The port is 8081."), said("Noted.", 2, "assistant"))
     assert done.added == 2
     assert memory.list() == []
     assert {(m.scope, m.session) for m in memory.list(inside="s")} == {("session", "s")}
-    assert memory.agent.known("s", "default").mark == "1:1:a"
+    assert memory.agent.find_session("s", "default").mark == "1:1:a"
     again = take_in(memory, said("The port is 8081."), said("And TLS is on.", 3), mark="2:2:b")
     assert (again.added, again.skipped) == (1, 1)
-    assert memory.agent.known("s", "default").mark == "2:2:b"
+    assert memory.agent.find_session("s", "default").mark == "2:2:b"
 
 
 @pytest.mark.behaviour("AG35")
@@ -90,7 +90,7 @@ def test_two_at_once_lose_and_double_nothing(path):
         everything = memory.list(inside="s", limit=1000)
         assert sorted(m.kind for m in everything) == ["episode"] * 30 + ["note"] * 30
         assert len({m.content for m in everything}) == 60
-        assert memory.agent.known("s", "default").mark in {"10:10:a", "20:20:a", "30:30:a"}
+        assert memory.agent.find_session("s", "default").mark in {"10:10:a", "20:20:a", "30:30:a"}
         assert memory.check() == []
 
 
@@ -125,12 +125,12 @@ def test_a_message_that_cannot_be_stored_keeps_out_no_other(memory):
 def test_a_session_that_goes_on_after_its_end_is_open_again(memory, clock):
     memory.agent.begin("s", "default", "t.jsonl")
     take_in(memory, mark="5:5:c")
-    memory.agent.ended("s", "default")
-    assert memory.agent.unfinished("default", excluded="x") == []
+    memory.agent.mark_ended("s", "default")
+    assert memory.agent.unfinished_sessions("default", excluded="x") == []
     memory.agent.begin("s", "default", "t.jsonl")
-    [left] = memory.agent.unfinished("default", excluded="x")
+    [left] = memory.agent.unfinished_sessions("default", excluded="x")
     assert (left.id, left.mark, left.silent) == ("s", "5:5:c", False)
-    assert memory.agent.unfinished("default", excluded="s") == []
+    assert memory.agent.unfinished_sessions("default", excluded="s") == []
 
 
 def test_silence_is_measured_from_the_last_sign_of_life(memory, clock):
@@ -138,9 +138,9 @@ def test_silence_is_measured_from_the_last_sign_of_life(memory, clock):
     clock.passes(hours=11)
     memory.agent.alive("s", "default", "t.jsonl")
     clock.passes(hours=11)
-    assert not memory.agent.unfinished("default", excluded="x")[0].silent
+    assert not memory.agent.unfinished_sessions("default", excluded="x")[0].silent
     clock.passes(hours=1)
-    assert memory.agent.unfinished("default", excluded="x")[0].silent
+    assert memory.agent.unfinished_sessions("default", excluded="x")[0].silent
 
 
 def test_signs_of_life_are_not_written_down_all_the_time(memory, clock):
@@ -289,7 +289,7 @@ def test_the_opening_has_the_digest_and_open_questions_and_is_no_access(memory, 
     assert short_id(hidden.id) not in shown
     assert "secret" not in shown
     assert memory.get(kept.id).access_count == 0
-    assert memory.agent.known("s", "default") is not None
+    assert memory.agent.find_session("s", "default") is not None
 
 
 @pytest.mark.behaviour("KN78")
@@ -361,7 +361,7 @@ def moved(memory, clock):
         said = [Message(text, "user", at=clock(), session=name, key=name)]
         memory.agent.take_in(name, "default", said, transcript="t.jsonl", mark=name)
         memory.end_session(name)
-        memory.agent.ended(name, "default")
+        memory.agent.mark_ended(name, "default")
         clock.passes(days=1)
     return next(m for m in memory.list() if m.kind == "note")
 

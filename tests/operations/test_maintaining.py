@@ -97,7 +97,7 @@ def test_a_write_under_a_lost_lease_is_refused_whole(waiting, path, raw_store):
     with pytest.raises(LeaseLost):
         raw_store.apply(plan("too late"), fence=old)
     with pytest.raises(LeaseLost):
-        raw_store.apply(plan("too late"), fence=old.extended(10**14))
+        raw_store.apply(plan("too late"), fence=old.extend(10**14))
     assert tables(path) == before
     raw_store.apply(plan("the new one's"), fence=new)
     raw_store.release_lease(old)  # not ours any more: nothing happens
@@ -106,7 +106,7 @@ def test_a_write_under_a_lost_lease_is_refused_whole(waiting, path, raw_store):
 
 def test_each_write_extends_the_lease(waiting, raw_store):
     lease = raw_store.take_lease("a", "one", 1000, 500)
-    raw_store.apply(plan("x"), fence=lease.extended(2000))
+    raw_store.apply(plan("x"), fence=lease.extend(2000))
     assert raw_store.take_lease("a", "two", 2499, 500) is None
     assert raw_store.take_lease("a", "two", 2500, 500) is not None
 

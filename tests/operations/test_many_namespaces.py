@@ -87,8 +87,8 @@ LOOKS = {
     "alerts": lambda memory: memory.alerts(),
     "readiness": lambda memory: memory.readiness,
     "metrics": lambda memory: through(memory, "/metrics"),
-    "stats of a token": lambda memory: memory.confined(Grant("reader", "*", "ana")).stats(),
-    "alerts of a token": lambda memory: memory.confined(Grant("reader", "*", "ana")).alerts(),
+    "stats of a token": lambda memory: memory.confine(Grant("reader", "*", "ana")).stats(),
+    "alerts of a token": lambda memory: memory.confine(Grant("reader", "*", "ana")).alerts(),
 }
 
 
@@ -196,7 +196,7 @@ def test_a_token_of_some_namespaces_sees_its_own(opening, clock):
     fill(memory, named("hers", PLACES + 5))
     fill(memory, named("his", 3), each=4)
     clock.passes(days=12)
-    hers, his = (memory.confined(Grant("reader", f"{who}/*", who)) for who in ("hers", "his"))
+    hers, his = (memory.confine(Grant("reader", f"{who}/*", who)) for who in ("hers", "his"))
     stats = hers.stats()
     assert (stats.namespaces, stats.namespaces_sampled, stats.memories) == (PLACES + 5, PLACES, PLACES + 5)
     assert (stats.due_now, {a.namespace for a in hers.alerts()}) == (PLACES + 5, set(named("hers", PLACES + 5)))

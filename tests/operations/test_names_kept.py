@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from conftest import WORDS_ONLY, finished, in_processes
-from perdure.knowledge.extraction.entity_names import Names, Resolved
+from perdure.knowledge.extraction.entity_names import Names, ResolvedName
 from perdure.knowledge.operations.alias_index import NAMESPACES, names_of
 from perdure.operations.documents import all_documents
 from perdure.records.memory import Shelf
@@ -90,7 +90,7 @@ def test_a_name_that_another_has_just_learned_is_not_made_twice(two):
     say(one, "Remember that Ursa Krafwerk prefers Monday deliveries.", "s2")  # a slip
     assert [e.id for e in one.entities()] == ["gai-media", "ursa-kraftwerk"]
     found = right(other).resolve("Ursa Kraftwrk", 0.85)
-    assert isinstance(found, Resolved)
+    assert isinstance(found, ResolvedName)
     assert found.id == "ursa-kraftwerk"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import START, WORDS_ONLY, bare_fact, logical, tables
 from perdure.knowledge.operations.change_rates import known_rates
-from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
+from perdure.knowledge.records.facts import Fact, FactOrigin, Value, ValueKind
 from perdure.knowledge.rules.change_rates import estimate_rates, fact_lifetime, rates_in_use
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import DAY_MS, to_instant
@@ -168,7 +168,7 @@ def test_the_answer_is_plain_data(memory, clock):
 # --- the rule: what counts
 
 
-FACT = Fact("f", "gai", "day", "preference", Value("Friday", ValueKind.TEXT, "friday"), Learned.EXPLICIT)
+FACT = Fact("f", "gai", "day", "preference", Value("Friday", ValueKind.TEXT, "friday"), FactOrigin.EXPLICIT)
 NOW = 100 * DAY_MS
 
 

@@ -24,7 +24,7 @@ HUGE = 10**400
         lambda m: m.superseded_facts("x"),
         lambda m: m.memories_of("x"),
         lambda m: m.recognize(None),
-        lambda m: m.confined(None),
+        lambda m: m.confine(None),
         lambda _: perdure.connect("http://localhost:1", timeout="a"),
         lambda _: perdure.connect("http://localhost:1", timeout=-1),
         lambda _: perdure.connect("http://localhost:1", token=5),

@@ -84,7 +84,7 @@ def test_bringing_back_is_one_operation_that_can_be_undone(tenant, path):
     newest = tenant.history(namespace=TENANT, limit=1)[0]
     assert newest.operation == "import"
     with pytest.raises(NotAllowed):
-        tenant.confined(Grant("curator", TENANT, "ana")).undo(newest.id)
+        tenant.confine(Grant("curator", TENANT, "ana")).undo(newest.id)
     tenant.undo(newest.id)
     assert tenant.list(TENANT, include_archived=True) == []
     assert "k1" not in str(tenant.list(TENANT))

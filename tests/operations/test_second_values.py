@@ -7,7 +7,7 @@ import pytest
 import perdure
 from conftest import WORDS_ONLY, logical
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.memory import view_remembered
+from perdure.interfaces.views.memory import view_remember_result
 from perdure.interfaces.views.model import render_text
 
 TEA = {"subject": "Ana", "predicate": "ritual", "value": "tea"}
@@ -25,7 +25,7 @@ def believed(memory, subject="Ana"):
 
 
 def reply(done):
-    return render_text(view_remembered(done, Request("remember", {})))
+    return render_text(view_remember_result(done, Request("remember", {})))
 
 
 def displaced(memory, clock):

@@ -11,8 +11,8 @@ import pytest
 
 from conftest import WORDS_ONLY, Clock, HashEmbedder, bare_fact, logical, opened, tables
 from perdure.knowledge.extraction.values import value_of
-from perdure.knowledge.records.authority import Agreement, Sight
-from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind, fact_key
+from perdure.knowledge.records.authority import Agreement, CitationState
+from perdure.knowledge.records.facts import Fact, FactOrigin, Value, ValueKind, fact_key
 from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.instant import to_instant
 from perdure.records.memory import Shelf, Status, Trust
@@ -84,7 +84,7 @@ def believed(
     kept = bare_fact(memory, words, namespace, confidence=confidence, importance=0.6)
     now = to_instant(kept.memory.created_at)
     fact = Fact(
-        kept.id, subject, predicate, "preference", value_of(text, now), Learned.EXPLICIT,
+        kept.id, subject, predicate, "preference", value_of(text, now), FactOrigin.EXPLICIT,
         many=many, valid_from=now,
     )  # fmt: skip
     changes = [document(Shelf.FACT, kept.id, fact.key, None, fact.to_data())]
@@ -192,7 +192,7 @@ def test_an_authority_that_disagrees_wins_and_both_values_are_shown(memory, doma
     assert kept.importance == pytest.approx(0.6)
     fact = fact_of(raw_store, new)
     assert (fact.key, fact.value.text) == (fact_key("gai-media", DAY), "Thursday")
-    assert (fact.learned, fact.trust, fact.valid_from) == (Learned.AUTHORITY, Trust.AUTHORITY, now)
+    assert (fact.learned, fact.trust, fact.valid_from) == (FactOrigin.AUTHORITY, Trust.AUTHORITY, now)
     assert ("supersedes", old) in links(raw_store, new)
     (conflict,) = documents(raw_store, Shelf.CONFLICT, old)
     assert conflict.name == new
@@ -486,12 +486,12 @@ def coding(opening, tmp_path, domain):
 def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, clock, raw_store):
     kept = coding.remember("The entry point is src/app.py#main, see https://example.org/x")
     plain = coding.remember("Nothing is cited here.")
-    assert [(c.id, c.sight) for c in coding.verify().cited] == [(kept.id, Sight.FINE)]
+    assert [(c.id, c.sight) for c in coding.verify().cited] == [(kept.id, CitationState.FINE)]
     clock.passes(days=1)
     (tmp_path / "repo" / "lib").mkdir()
     (tmp_path / "repo" / "src" / "app.py").rename(tmp_path / "repo" / "lib" / "app.py")
     (moved,) = coding.verify().cited
-    assert moved.sight is Sight.MOVED
+    assert moved.sight is CitationState.MOVED
     assert "lib/app.py#main" in moved.to_dict()["sightings"][0]["found"]
     (check,) = documents(raw_store, Shelf.CHECK, kept.id)
     assert (check.name, check.data["outcome"]) == ("code", "moved")
@@ -500,7 +500,7 @@ def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, 
     assert "found as lib/app.py#main" in asked[kept.id]  # whoever relies on it is told
     (tmp_path / "repo" / "lib" / "app.py").write_text("")
     clock.passes(days=1)
-    assert coding.verify().cited[0].sight is Sight.STALE
+    assert coding.verify().cited[0].sight is CitationState.STALE
     assert coding.get(kept.id).status is Status.ACTIVE
     assert documents(raw_store, Shelf.CHECK, plain.id) == []
 
@@ -509,24 +509,24 @@ def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, 
 def test_only_what_was_there_once_is_told_gone(coding, tmp_path):
     coding.remember("Write the settings to settings.toml and run tests/test_all.py#main")
     (never,) = coding.verify().cited
-    assert never.sight is Sight.UNVERIFIABLE
+    assert never.sight is CitationState.UNVERIFIABLE
     assert "settings.toml does not exist, and was not seen before" in [s.evidence for s in never.sightings]
     (tmp_path / "repo" / "settings.toml").write_text("")
-    assert Sight.FINE in {s.sight for s in coding.verify().cited[0].sightings}
+    assert CitationState.FINE in {s.sight for s in coding.verify().cited[0].sightings}
     (tmp_path / "repo").rename(tmp_path / "away")
-    assert coding.verify().cited[0].sight is Sight.UNVERIFIABLE
+    assert coding.verify().cited[0].sight is CitationState.UNVERIFIABLE
     (tmp_path / "away").rename(tmp_path / "repo")
     (tmp_path / "repo" / "settings.toml").unlink()
     assert {s.citation.text: s.sight for s in coding.verify().cited[0].sightings} == {
-        "settings.toml": Sight.STALE,
-        "tests/test_all.py#main": Sight.UNVERIFIABLE,
+        "settings.toml": CitationState.STALE,
+        "tests/test_all.py#main": CitationState.UNVERIFIABLE,
     }
 
 
 def test_a_tree_that_is_gone_says_nothing_against_a_memory(coding, tmp_path):
     coding.remember("See src/app.py#main")
     (tmp_path / "repo").rename(tmp_path / "away")
-    assert [c.sight for c in coding.verify().cited] == [Sight.UNVERIFIABLE]
+    assert [c.sight for c in coding.verify().cited] == [CitationState.UNVERIFIABLE]
 
 
 # --- upkeep

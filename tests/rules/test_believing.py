@@ -9,7 +9,7 @@ import pytest
 from conftest import every
 from perdure.formulas.confidence import reinforce_confidence
 from perdure.knowledge.extension import predicates_from
-from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value, ValueKind
+from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Span, Value, ValueKind
 from perdure.knowledge.rules.claim_resolution import (
     Action,
     ConflictStrategy,
@@ -29,7 +29,7 @@ def value(text):
     return Value(text, ValueKind.TEXT, text.lower())
 
 
-def claim(text="Thursday", learned=Learned.STATEMENT, confidence=0.5, **more):
+def claim(text="Thursday", learned=FactOrigin.STATEMENT, confidence=0.5, **more):
     fixed = {
         "subject": "Gai Media",
         "predicate": DAY_OF_DELIVERY,
@@ -49,7 +49,7 @@ def known(text="Friday", confidence=0.5, *, at=START, identity="f1", validated=N
         "predicate": DAY_OF_DELIVERY,
         "type": "preference",
         "value": value(text),
-        "learned": Learned.STATEMENT,
+        "learned": FactOrigin.STATEMENT,
     }
     kept = state(kind=Kind.FACT, created_ms=at, validated_ms=validated, confidence=confidence)
     return KnownFact(Fact(**{**fixed, **more}), kept, confidence)
@@ -59,7 +59,7 @@ def decided(said, *others, at=START, policy=POLICY):
     return resolve_claim(said, others, at, policy, predicates_from({}, "").akin)
 
 
-L, REPLACE, YIELD, ASK = Learned, Action.REPLACE, Action.YIELD, Action.ASK
+L, REPLACE, YIELD, ASK = FactOrigin, Action.REPLACE, Action.YIELD, Action.ASK
 OUTRIGHT = (L.EXPLICIT, L.PREFERENCE)
 WEAK_CORRECTION = claim(learned=L.CORRECTION, confidence=0.1)
 CORRECTED = claim(learned=L.CORRECTION, confidence=0.85)
@@ -114,7 +114,7 @@ def test_the_ladder_of_conflicts(said, rival, days, action, strategy):
 def test_the_bounds_of_the_ladder_are_the_policys():
     policy = replace(POLICY, gap=0.1, recent_days=2)
     assert decided(claim(confidence=0.61), known(), policy=policy).strategy is ConflictStrategy.CONFIDENCE
-    later = decided(claim(learned=Learned.EXPLICIT), known(), at=START + 2 * DAY, policy=policy)
+    later = decided(claim(learned=FactOrigin.EXPLICIT), known(), at=START + 2 * DAY, policy=policy)
     assert later.strategy is ConflictStrategy.RECENT
 
 
@@ -136,10 +136,10 @@ def test_the_same_value_confirms_the_surest_that_says_so():
 @pytest.mark.parametrize(
     ("learned", "days", "strategy"),
     [
-        (Learned.CORRECTION, 0, ConflictStrategy.CORRECTION),
-        (Learned.CORRECTION, -1, None),
-        (Learned.AUTHORITY, -1, ConflictStrategy.AUTHORITY),
-        (Learned.EXPLICIT, 30, None),
+        (FactOrigin.CORRECTION, 0, ConflictStrategy.CORRECTION),
+        (FactOrigin.CORRECTION, -1, None),
+        (FactOrigin.AUTHORITY, -1, ConflictStrategy.AUTHORITY),
+        (FactOrigin.EXPLICIT, 30, None),
     ],
 )
 def test_a_correction_to_one_of_two_contested_values_decides(learned, days, strategy):
@@ -151,7 +151,7 @@ def test_a_correction_to_one_of_two_contested_values_decides(learned, days, stra
 
 def test_what_is_said_again_ends_what_it_is_said_to_have_replaced():
     tennis, golf, chess = (known(v, identity=v, predicate="like", many=True) for v in ("tennis", "golf", "chess"))
-    again = claim("golf", Learned.CORRECTION, predicate="like", many=True, old=value("tennis"))
+    again = claim("golf", FactOrigin.CORRECTION, predicate="like", many=True, old=value("tennis"))
     assert decided(again, tennis, golf, chess).about == (golf, tennis)
     assert decided(again, tennis, golf, chess, at=START - DAY).about == (golf,)
 
@@ -168,7 +168,7 @@ def test_predicates_with_several_values_add():
     tennis = known("tennis", predicate="like", many=True)
     assert decided(claim("golf", predicate="like", many=True), tennis).action is Action.CREATE
     assert decided(claim("golf", predicate="like"), tennis).action is Action.CREATE
-    corrected = claim("golf", Learned.CORRECTION, predicate="like", many=True, old=value("tennis"))
+    corrected = claim("golf", FactOrigin.CORRECTION, predicate="like", many=True, old=value("tennis"))
     assert decided(corrected, tennis, known("chess", predicate="like", many=True, identity="f2")).about == (tennis,)
 
 
@@ -239,18 +239,20 @@ def test_what_was_said_again_since_is_not_ended_by_an_older_message():
 @pytest.mark.behaviour("BE7")
 def test_a_correction_finds_what_it_is_about_by_the_old_value_or_by_the_only_one_of_its_family():
     friday, budget = known(), known("100", predicate="budget", identity="f2")
-    by_old = claim("Thursday", Learned.CORRECTION, predicate="value", old=value("Friday"))
+    by_old = claim("Thursday", FactOrigin.CORRECTION, predicate="value", old=value("Friday"))
     assert (decided(by_old, friday, budget).about, decided(by_old, friday, budget).predicate) == (
         (friday,),
         DAY_OF_DELIVERY,
     )
-    in_part = claim("Thursday", Learned.CORRECTION, predicate="day_preference")
+    in_part = claim("Thursday", FactOrigin.CORRECTION, predicate="day_preference")
     assert decided(in_part, friday, budget).about == (friday,)
-    by_its_look = claim("Thursday", Learned.CORRECTION, predicate="value")  # a day of the week, like what it corrects
+    by_its_look = claim(
+        "Thursday", FactOrigin.CORRECTION, predicate="value"
+    )  # a day of the week, like what it corrects
     assert decided(by_its_look, friday, budget).about == (friday,)
-    unclear = claim("copper", Learned.CORRECTION, predicate="value")
+    unclear = claim("copper", FactOrigin.CORRECTION, predicate="value")
     assert decided(unclear, friday, budget).action is Action.CREATE
-    assert decided(replace(in_part, learned=Learned.EXPLICIT), friday).action is Action.CREATE
+    assert decided(replace(in_part, learned=FactOrigin.EXPLICIT), friday).action is Action.CREATE
 
 
 @pytest.mark.behaviour("BE8")

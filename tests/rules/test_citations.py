@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import every
-from perdure.knowledge.records.authority import Citation, CitationKind, Sight, Sighting
+from perdure.knowledge.records.authority import Citation, CitationCheck, CitationKind, CitationState
 from perdure.knowledge.rules.verification import MOST, citations, worst
 
 CASES = {
@@ -60,13 +60,13 @@ def test_hostile_texts_cite_what_stands_there(text):
 
 
 def seen(kind, sight):
-    return Sighting(Citation(kind, "x", "x"), sight, "")
+    return CitationCheck(Citation(kind, "x", "x"), sight, "")
 
 
 def test_a_memory_is_as_good_as_the_worst_of_what_it_cites():
-    fine, gone = seen(CitationKind.PATH, Sight.FINE), seen(CitationKind.COMMIT, Sight.STALE)
-    moved, url = seen(CitationKind.SYMBOL, Sight.MOVED), seen(CitationKind.URL, Sight.UNVERIFIABLE)
-    assert worst([fine, url]) is Sight.FINE
-    assert worst([url]) is Sight.UNVERIFIABLE
-    assert worst([fine, moved, url]) is Sight.MOVED
-    assert worst([fine, gone, moved]) is Sight.STALE
+    fine, gone = seen(CitationKind.PATH, CitationState.FINE), seen(CitationKind.COMMIT, CitationState.STALE)
+    moved, url = seen(CitationKind.SYMBOL, CitationState.MOVED), seen(CitationKind.URL, CitationState.UNVERIFIABLE)
+    assert worst([fine, url]) is CitationState.FINE
+    assert worst([url]) is CitationState.UNVERIFIABLE
+    assert worst([fine, moved, url]) is CitationState.MOVED
+    assert worst([fine, gone, moved]) is CitationState.STALE

@@ -19,7 +19,7 @@ from perdure.knowledge.extraction.model_replies import (
     question,
     schema,
 )
-from perdure.knowledge.records.facts import EventType, Learned, Value, ValueKind
+from perdure.knowledge.records.facts import EventType, FactOrigin, Value, ValueKind
 from perdure.models.chat import _check_schema
 
 TEXT = "Hi! Gai Media wants deliveries on  Friday.\nI moved to Berlin, and Anna no longer smokes. Pay NET 30."
@@ -53,7 +53,7 @@ def test_a_claim_quotes_the_text_and_we_say_where_it_stands():
         "Friday",
         "preference",
     )
-    assert (claim.learned, claim.confidence, claim.denied, claim.many) == (Learned.MODEL, 0.5, False, False)
+    assert (claim.learned, claim.confidence, claim.denied, claim.many) == (FactOrigin.MODEL, 0.5, False, False)
 
 
 def test_the_speaker_denials_and_the_texts_order():

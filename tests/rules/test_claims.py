@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conftest import every
 from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
-from perdure.knowledge.records.facts import UNNAMED, Learned
+from perdure.knowledge.records.facts import UNNAMED, FactOrigin
 from perdure.records.instant import to_instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 
@@ -36,7 +36,7 @@ def day(text):
 def test_the_seeds_explicit_statement():
     claim = only("Remember, they prefer Friday deliveries")
     assert (claim.subject, claim.predicate, claim.type) == ("they", "delivery_day_preference", "preference")
-    assert (claim.value.text, claim.learned, claim.confidence) == ("Friday", Learned.EXPLICIT, 0.7)
+    assert (claim.value.text, claim.learned, claim.confidence) == ("Friday", FactOrigin.EXPLICIT, 0.7)
     assert not claim.denied
     assert not claim.many
 
@@ -45,14 +45,14 @@ def test_the_seeds_explicit_statement():
 def test_the_seeds_extracted_statement():
     claim = only("User stated that Gai Media prefers Friday deliveries")
     assert (claim.subject, claim.predicate, claim.value.text) == ("Gai Media", "delivery_day_preference", "Friday")
-    assert (claim.learned, claim.confidence) == (Learned.EXPLICIT, 0.7)
+    assert (claim.learned, claim.confidence) == (FactOrigin.EXPLICIT, 0.7)
 
 
 @pytest.mark.behaviour("CL7", "002-stage-2-correction")
 def test_the_seeds_correction_finds_the_old_value():
     claim = only("Actually, they prefer Thursday, not Friday")
     assert (claim.value.text, claim.old.text) == ("Thursday", "Friday")
-    assert (claim.learned, claim.confidence) == (Learned.CORRECTION, 0.85)
+    assert (claim.learned, claim.confidence) == (FactOrigin.CORRECTION, 0.85)
     assert NAMES.akin(claim.predicate, "delivery_day_preference")
 
 
@@ -60,7 +60,7 @@ def test_the_seeds_correction_finds_the_old_value():
 def test_the_seeds_change_knows_since_when():
     claim = only("Actually, they switched to Thursday deliveries last month")
     assert (claim.subject, claim.predicate, claim.value.text) == ("they", "delivery_day_preference", "Thursday")
-    assert (claim.learned, claim.confidence, claim.valid_from) == (Learned.CORRECTION, 0.85, day("2024-05-01"))
+    assert (claim.learned, claim.confidence, claim.valid_from) == (FactOrigin.CORRECTION, 0.85, day("2024-05-01"))
 
 
 TIERS = {
@@ -105,7 +105,7 @@ def test_each_tier_reads_its_sentences(text, told):
 )
 def test_a_correction_says_what_is_right_and_what_was_wrong(text, value, old):
     claim = only(text)
-    assert (claim.learned, claim.confidence) == (Learned.CORRECTION, 0.85)
+    assert (claim.learned, claim.confidence) == (FactOrigin.CORRECTION, 0.85)
     assert (claim.value.norm, claim.old and claim.old.norm) == (value, old)
 
 

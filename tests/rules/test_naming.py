@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import every
-from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, Unknown, entity_id, normal_name
+from perdure.knowledge.extraction.entity_names import (
+    AmbiguousName,
+    Names,
+    ResolvedName,
+    UnknownName,
+    entity_id,
+    normal_name,
+)
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.extraction.references import WINDOW, Referents, speaker_name
 from perdure.knowledge.records.facts import Entity
@@ -84,7 +91,7 @@ def test_what_is_no_name_has_no_normal_form(name):
     assert normal_name(name) == ""
     found = names(("a", name))
     assert dict(found.known) == {}
-    assert found.resolve(name, FUZZY) == Unknown(name)
+    assert found.resolve(name, FUZZY) == UnknownName(name)
 
 
 @given(TEXTS)
@@ -139,34 +146,34 @@ NOT_MEANT = [
 @every(MEANT)
 def test_a_name_means_an_entity(name, identity):
     found = names(*KNOWN).resolve(name, FUZZY)
-    assert isinstance(found, Resolved), found
+    assert isinstance(found, ResolvedName), found
     assert found.id == identity
 
 
 @pytest.mark.behaviour("EN4")
 @every(NOT_MEANT)
 def test_other_names_mean_nobody(name):
-    assert names(*KNOWN).resolve(name, FUZZY) == Unknown(name)
+    assert names(*KNOWN).resolve(name, FUZZY) == UnknownName(name)
 
 
 @pytest.mark.behaviour("EN5")
 def test_two_that_are_near_are_ambiguous_and_a_clearly_nearer_one_is_not():
     two = names(("a", "Gai Media Ltd"), ("b", "Gai Media Inc"))
-    assert two.resolve("Gai Media", FUZZY) == Ambiguous("Gai Media", (("a", 0.99), ("b", 0.99)))
-    assert two.resolve("gai media inc.", FUZZY) == Resolved("b", 1.0, "gai media inc")
-    assert names(("a", "Ann"), ("b", "ANN")).resolve("ann", FUZZY) == Ambiguous("ann", (("a", 1.0), ("b", 1.0)))
+    assert two.resolve("Gai Media", FUZZY) == AmbiguousName("Gai Media", (("a", 0.99), ("b", 0.99)))
+    assert two.resolve("gai media inc.", FUZZY) == ResolvedName("b", 1.0, "gai media inc")
+    assert names(("a", "Ann"), ("b", "ANN")).resolve("ann", FUZZY) == AmbiguousName("ann", (("a", 1.0), ("b", 1.0)))
     found = names(("a", "Katharine Lopez"), ("b", "Katherine Lopez")).resolve("Kathrine Lopez", FUZZY)
-    assert isinstance(found, Ambiguous)
+    assert isinstance(found, AmbiguousName)
     near = names(("a", "Microsoft"), ("b", "Micrasaft")).resolve("Microosoft", 0.7)
-    assert isinstance(near, Resolved)
+    assert isinstance(near, ResolvedName)
     assert near.id == "a"
 
 
 @pytest.mark.behaviour("EN6")
 def test_the_threshold_decides_how_alike():
     known = names(("google", "Google"))
-    assert isinstance(known.resolve("Gogle", 0.9), Resolved)
-    assert isinstance(known.resolve("Gogle", 0.91), Unknown)
+    assert isinstance(known.resolve("Gogle", 0.9), ResolvedName)
+    assert isinstance(known.resolve("Gogle", 0.91), UnknownName)
 
 
 def test_a_merged_entity_is_the_one_that_stands_for_it_also_in_a_circle():
@@ -178,8 +185,8 @@ def test_a_merged_entity_is_the_one_that_stands_for_it_also_in_a_circle():
     ]
     aliases = [Document(Shelf.ALIAS, d.id, normal_name(d.data["name"]), {"name": d.data["name"]}) for d in entities]
     found = Names(entities, aliases)
-    assert found.resolve("beta", FUZZY) == Resolved("a", 1.0, "beta")
-    assert found.standing("c") in {"c", "d"}
+    assert found.resolve("beta", FUZZY) == ResolvedName("a", 1.0, "beta")
+    assert found.current_entity("c") in {"c", "d"}
     assert found.entities["a"].aliases == {"alpha": "Alpha"}
 
 
@@ -190,7 +197,7 @@ def test_a_known_name_is_found_and_the_order_of_learning_does_not_matter(some, a
     for identity, name in pairs:
         meant = found.resolve(name, FUZZY)
         if normal_name(name):
-            ids = {meant.id} if isinstance(meant, Resolved) else {i for i, _ in meant.candidates}
+            ids = {meant.id} if isinstance(meant, ResolvedName) else {i for i, _ in meant.candidates}
             assert identity in ids or len(ids) >= 5
     assert found.resolve(asked, FUZZY) == names(*reversed(pairs)).resolve(asked, FUZZY)
 

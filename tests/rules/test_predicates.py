@@ -121,19 +121,19 @@ def test_every_synonym_leads_to_a_name_that_stays():
     ]
 )
 def test_a_question_means_predicates_by_other_words_too(words, name):
-    assert NAMES.asked(words) & set(name.split("_"))
+    assert NAMES.asked_predicates(words) & set(name.split("_"))
 
 
 @every([[], ["gai", "media"], ["yesterday"], ["status quo"], [""], ["ünïcode"]])
 def test_words_by_which_no_predicate_is_called_mean_none(words):
-    assert NAMES.asked(words) == frozenset()
+    assert NAMES.asked_predicates(words) == frozenset()
 
 
 def test_what_is_asked_of_one_sort_is_not_asked_of_others():
-    assert "dislike" not in NAMES.asked(["want"])
-    assert not NAMES.asked(["old"]) & {"preference", "like"}
+    assert "dislike" not in NAMES.asked_predicates(["want"])
+    assert not NAMES.asked_predicates(["old"]) & {"preference", "like"}
     own = predicates_from({"synonyms": {"dock day": "delivery_day", "dock": "delivery_day"}}, "facts.toml")
-    assert own.asked(["dock"]) >= {"delivery", "day"}
+    assert own.asked_predicates(["dock"]) >= {"delivery", "day"}
 
 
 def test_both_spellings_are_one_name():

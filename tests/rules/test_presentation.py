@@ -16,7 +16,7 @@ from perdure.rules.language.words import may_answer
 from perdure.rules.presentation import (
     BOUNDS,
     arrange_hits,
-    compared,
+    compare_hits,
     may_differ,
     may_stand_first,
     newest_first,
@@ -175,7 +175,7 @@ def test_the_same_hits_are_returned_links_go_both_ways_and_a_second_look_changes
 )
 def test_pairs_whose_chances_are_not_computed_would_change_nothing(told, question):
     made = hits(*told)
-    pairs, signals = compared(made[: BOUNDS.compared], question, {})
+    pairs, signals = compare_hits(made[: BOUNDS.compared], question, {})
     chances = pair_chances(ORDER, signals), pair_chances(DIFFERENCE_BY_WORDS, signals)
     newer, differing = set(), set()
     for pair, row, order, difference in zip(pairs, signals, *chances, strict=True):

@@ -22,7 +22,7 @@ from perdure.records.policy import Policy
 from perdure.rules import personal_numbers, secret_shapes
 from perdure.rules.personal_numbers import card_numbers
 from perdure.rules.redaction import redact, redact_data, redact_key, redaction_note
-from perdure.rules.secret_values import Clued
+from perdure.rules.secret_values import PrefilteredPatterns
 from perdure.rules.validation import inputs as intake
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -228,7 +228,7 @@ def test_what_is_skipped_for_want_of_a_clue_holds_no_secret(pieces):
     text = "".join(pieces)
     always = mock.Mock(search=lambda _: True)
     with (
-        mock.patch.object(Clued, "among", lambda self, _: self._items),
+        mock.patch.object(PrefilteredPatterns, "among", lambda self, _: self._items),
         mock.patch.object(secret_shapes, "_LONG_RUN", always),
         mock.patch.object(personal_numbers, "_TWO_DIGITS", always),
         mock.patch.object(personal_numbers, "_SHORTEST_PHRASE", 0),

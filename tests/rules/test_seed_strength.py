@@ -251,8 +251,8 @@ def test_the_threshold_stays_between_the_floor_and_the_maximum():
 
 def test_strength_at_the_threshold_is_forgotten_and_strength_over_it_is_not():
     at, over = memory("default", 0.1, baseline=0.0), memory("default", 0.1 + 1e-9)
-    assert at.forgetting()[0] == 0.0
-    assert over.forgetting()[0] > 0.0
+    assert at.forgotten_age()[0] == 0.0
+    assert over.forgotten_age()[0] > 0.0
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_strength_at_the_threshold_is_forgotten_and_strength_over_it_is_not():
     ],
 )
 def test_a_memory_of_importance_0_is_forgotten_when_decay_reaches_its_threshold(column, strength, seconds):
-    forgetting = memory(column, strength, importance=0.0).forgetting()[0]
+    forgetting = memory(column, strength, importance=0.0).forgotten_age()[0]
     assert forgetting / SECOND == pytest.approx(seconds, abs=0.002)
 
 
@@ -280,8 +280,8 @@ def test_a_memory_of_importance_0_is_forgotten_when_decay_reaches_its_threshold(
 )
 def test_from_some_importance_on_a_memory_is_never_forgotten(column, importance):
     assert float(never_forgotten_from(parameters(column))) == approximately(importance)
-    assert memory(column, 1.0, importance=importance + 0.001).forgetting()[0] == math.inf
-    assert memory(column, 1.0, importance=importance - 0.001).forgetting()[0] < 30
+    assert memory(column, 1.0, importance=importance + 0.001).forgotten_age()[0] == math.inf
+    assert memory(column, 1.0, importance=importance - 0.001).forgotten_age()[0] < 30
 
 
 @every(

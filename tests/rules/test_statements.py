@@ -9,7 +9,7 @@ import pytest
 from conftest import every
 from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
-from perdure.knowledge.records.facts import Learned
+from perdure.knowledge.records.facts import FactOrigin
 from perdure.records.instant import to_instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 
@@ -487,7 +487,7 @@ ENDINGS = [
 def test_what_ended_is_a_correction_that_quotes_how_it_ended(text):
     (claim,) = read(f"{text}.")
     assert claim.denied
-    assert claim.learned is Learned.CORRECTION
+    assert claim.learned is FactOrigin.CORRECTION
     assert claim.span.quote == text
 
 

@@ -61,7 +61,7 @@ def fixed():
 def pair():
     """A memory, and one of the same kind behind a service; the same token stands for the caller of both."""
     with fixed() as whole, fixed() as behind, listening(behind) as url:
-        local = whole.confined(Grant("admin", "*", "tour"))
+        local = whole.confine(Grant("admin", "*", "tour"))
         tokens = [memory.create_token("admin", "*", actor="tour").secret for memory in (whole, behind)]
         assert whole.recognize(tokens[0]) == Grant("admin", "*", "tour")
         for memory in (whole, behind):
@@ -244,7 +244,7 @@ def test_a_tour_over_the_service_is_the_tour_without_it(pair, monkeypatch):
         if isinstance(ours, CompactResult):
             continue  # the sizes of two stores
         assert told(theirs) == told(ours), number
-        if not getattr(ours, "plans", ()) and type(ours).__name__ != "Verified":
+        if not getattr(ours, "plans", ()) and type(ours).__name__ != "VerifyResult":
             assert theirs == ours, number
     assert called == set(VERBS)
     assert 6 <= refused <= 16  # the last steps are wrong on purpose, others find nothing to do
@@ -420,8 +420,8 @@ OF_THE_STORE = {
     *("unwritable", "confirmed_losses", "kept_copies"),
     *("maintain", "upkeep", "upkeep_state", "upkeep_states", "export", "watch", "without_model"),
     *("forecast_under", "erasures", "forget_texts", "while_unchanged"),
-    *("operation", "memories_of", "standing", "superseded_facts", "resolve_id"),
-    *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
+    *("operation", "memories_of", "hit_marks", "superseded_facts", "resolve_id"),
+    *("confine", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }
 """What only whoever has the store can ask."""
 
@@ -500,14 +500,14 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
         "forget_texts",
         "while_unchanged",
         "usual_namespace",
-        "confined",
+        "confine",
     )
     given = {
         **dict.fromkeys(named, ("me",)),
         **dict.fromkeys(APPLYING, ((),)),
         "erasures": (0,),
         "forecast_under": ({}, 1, "x"),
-        **dict.fromkeys(("resolve_id", "operation", "memories_of", "standing", "superseded_facts"), ("abcdefgh",)),
+        **dict.fromkeys(("resolve_id", "operation", "memories_of", "hit_marks", "superseded_facts"), ("abcdefgh",)),
         "log_in": ("me", 60),
     }
     for name in sorted(OF_THE_STORE | APPLYING):
@@ -516,7 +516,9 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
 
 
 def test_every_verb_is_declared_as_a_coroutine():
-    declared = re.findall(r"^        (\w+) = _awaited\(Memory\.(\w+)\)$", inspect.getsource(async_memory), re.MULTILINE)
+    declared = re.findall(
+        r"^        (\w+) = _as_coroutine\(Memory\.(\w+)\)$", inspect.getsource(async_memory), re.MULTILINE
+    )
     names = {verb.method.__name__ for verb in VERBS.values()} | BESIDE | APPLYING
     own = {name for name in names if inspect.isfunction(inspect.getattr_static(perdure.AsyncMemory, name, None))}
     assert own == {"list_all", "within", "close"}

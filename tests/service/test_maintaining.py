@@ -115,7 +115,7 @@ def test_a_killed_one_is_replaced(kept, monkeypatch):
     ("store", "policy"), [(":memory:", WORDS), ("sqlite:///:memory:", None), ("a.db", Policy())], ids=str
 )
 def test_what_no_other_process_can_open_is_maintained_by_a_thread(store, policy):
-    assert isinstance(maintaining.maintenance_of(store, policy, log=False), background.Background)
+    assert isinstance(maintaining.maintenance_of(store, policy, log=False), background.BackgroundMaintenance)
 
 
 @pytest.mark.parametrize("words", [("--no-maintenance",), ("--policy", "{folder}/off.toml")])

@@ -28,7 +28,7 @@ def shared(tmp_path, clock):
     Somebody of each role but reader has made an operation.
     """
     with perdure.open(tmp_path / "agent.db", POLICY, clock=clock) as memory:
-        agent, curator = (memory.confined(Grant(role, "team/*", role)) for role in ("agent", "curator"))
+        agent, curator = (memory.confine(Grant(role, "team/*", role)) for role in ("agent", "curator"))
         for value in ("Lyon", "Paris"):
             fact = {"subject": "Maya", "predicate": "home", "value": value}
             agent.remember(f"Maya lives in {value}.", PLACE, facts=[fact])

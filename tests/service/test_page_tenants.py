@@ -135,7 +135,7 @@ def test_no_form_of_anothers_pages_shows_or_changes_what_is_anothers(shared, ten
 
 
 def test_a_page_offers_and_does_an_undo_for_who_could_have_made_it(shared):
-    agent, curator = (shared.confined(Grant(role, "team/a", role)) for role in ("agent", "curator"))
+    agent, curator = (shared.confine(Grant(role, "team/a", role)) for role in ("agent", "curator"))
     kept = agent.remember("Backups run at night.", "team/a")
     pinned = curator.pin(kept.id).operation
     offered = {}

@@ -294,7 +294,7 @@ def test_a_namespace_that_the_token_does_not_reach_is_refused_by_what_looks_in_s
 def test_a_token_reaches_no_session_of_one_that_may_do_more(shared):
     theirs = shared.create_token("admin", "*", actor="ana").secret
     cookie = shared.log_in(theirs, 60)
-    mine = shared.confined(Grant("admin", "team/*", "me"))
+    mine = shared.confine(Grant("admin", "team/*", "me"))
     assert mine.logged_in(cookie) is None
     assert mine.log_in(theirs, 60) is None
     mine.log_out(cookie)
@@ -304,7 +304,7 @@ def test_a_token_reaches_no_session_of_one_that_may_do_more(shared):
 @pytest.mark.parametrize("role", ROLES)
 def test_each_role_may_do_what_its_verbs_need_and_no_more(shared, role):
     shared.remember("Deploys happen on Tuesdays.", "team/a")
-    memory = shared.confined(Grant(role, "team/*", "me"))
+    memory = shared.confine(Grant(role, "team/*", "me"))
     for verb in VERBS.values():
         given = {p.name: "x" for p in verb.parameters if p.required}
         refused = False
@@ -316,7 +316,7 @@ def test_each_role_may_do_what_its_verbs_need_and_no_more(shared, role):
 
 
 def test_a_token_takes_back_what_it_could_have_made(shared):
-    agent, curator = (shared.confined(Grant(role, "team/*", role)) for role in ("agent", "curator"))
+    agent, curator = (shared.confine(Grant(role, "team/*", role)) for role in ("agent", "curator"))
     tokens = {role: {"token": shared.create_token(role, "team/*", actor=role).secret} for role in ROLES}
     kept, other = (agent.remember(f"Backups run in the {when}.", "team/a") for when in ("night", "winter"))
     forgotten = agent.forget(other.id).operation
@@ -346,7 +346,7 @@ def test_a_token_takes_back_what_it_could_have_made(shared):
 def test_a_readers_recall_leaves_no_trace(shared):
     shared.remember("Deploys happen on Tuesdays.", "team/a")
     before = rows_of(shared, "team/a")
-    reader = shared.confined(Grant("reader", "team/*", "me"))
+    reader = shared.confine(Grant("reader", "team/*", "me"))
     assert reader.recall("When do we deploy?", "team/a").hits
     assert rows_of(shared, "team/a") == before
     with pytest.raises(NotAllowed):
@@ -356,7 +356,7 @@ def test_a_readers_recall_leaves_no_trace(shared):
 
 
 def test_the_journal_says_who_asked(shared):
-    agent = shared.confined(Grant("agent", "team/a", "ana's laptop"))
+    agent = shared.confine(Grant("agent", "team/a", "ana's laptop"))
     kept = agent.remember("Deploys happen on Tuesdays.", agent.usual_namespace("default"))
     shared.forget(kept.id)
     assert [(o.operation, o.actor) for o in shared.history(namespace="team/a")] == [
@@ -392,9 +392,9 @@ def test_other_patterns_are_refused(pattern):
 
 def test_a_confined_memory_closes_nothing(shared):
     kept = shared.remember("Deploys happen on Tuesdays.", "team/a")
-    confined = shared.confined(Grant("agent", "team/*", "me"))
+    confined = shared.confine(Grant("agent", "team/*", "me"))
     assert isinstance(confined, Memory)
     confined.close()
     assert shared.get(kept.id) is not None
     with pytest.raises(NotFound):
-        shared.confined(Grant("admin", "other/*", "me")).why(kept.id)
+        shared.confine(Grant("admin", "other/*", "me")).why(kept.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conftest import bare_memories
-from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
+from perdure.knowledge.records.facts import Fact, FactOrigin, Value, ValueKind
 from perdure.records.instant import to_instant
 from perdure.records.memory import Form, Shelf, Status
 from perdure.records.plan import Change, Plan, Target
@@ -57,7 +57,7 @@ def facts(memory: Any, *told: tuple[str, str, Any], namespace: str = "default") 
     changes = []
     for i, (text, type_, at) in zip(ids, told, strict=True):
         value = Value(text, ValueKind.TEXT, text.casefold())
-        fact = Fact(i, "gai-media", f"{type_}_of", type_, value, Learned.EXPLICIT, valid_from=to_instant(at))
+        fact = Fact(i, "gai-media", f"{type_}_of", type_, value, FactOrigin.EXPLICIT, valid_from=to_instant(at))
         changes.append(document(Shelf.FACT, i, fact.key, None, fact.to_data()))
         changes.append(document(Shelf.ABOUT, i, fact.subject, None, {}))
     applied(memory, *changes, namespace=namespace)

@@ -449,9 +449,9 @@ def verbs(ids, operations):
         "compact": lambda m: m.compact(dry_run=False),
         "history": lambda m: [m.history(), m.history(namespace="alice"), m.history(ids[0])],
         "operation": lambda m: [m.operation(one) for o in operations for one in (o, o[-8:])],
-        "standing": lambda m: [
+        "hit_marks": lambda m: [
             (hit.over, hit.contested_with, hit.updated_by)
-            for hit in m.standing([replace(m.remember("mine").memory, id=ids[0], namespace="alice")]).values()
+            for hit in m.hit_marks([replace(m.remember("mine").memory, id=ids[0], namespace="alice")]).values()
         ],
         "superseded_facts": lambda m: m.superseded_facts(
             replace(m.operation(m.remember("mine").operation), id=operations[0], namespace="alice")
@@ -480,7 +480,7 @@ def verbs(ids, operations):
         "log_out": lambda m: m.log_out("A" * 16 + "." + "A" * 43),
         "recognize": lambda m: m.recognize("perdure_" + "A" * 43),
         "usual_namespace": lambda m: m.usual_namespace("default"),
-        "confined": lambda m: [m.confined(Grant("admin", "*", "mallory")).list("alice"), m.confined(OWN).namespaces()],
+        "confine": lambda m: [m.confine(Grant("admin", "*", "mallory")).list("alice"), m.confine(OWN).namespaces()],
         "export": lambda m: list(m.export("alice")),
         "within": lambda m: [m.within(5).get(i) for i in ids],
         "forecast_under": lambda m: m.forecast_under({}, 84, "alice"),
@@ -533,12 +533,12 @@ def test_tokens_of_another_prefix_are_not_seen_and_open_nothing(path, alice):
 
 
 AGENT = {
-    "known": lambda a: a.known("talk", "alice"),
+    "find_session": lambda a: a.find_session("talk", "alice"),
     "begin": lambda a: a.begin("talk", "alice", "t.jsonl"),
-    "unfinished": lambda a: a.unfinished("alice", excluded="x"),
+    "unfinished_sessions": lambda a: a.unfinished_sessions("alice", excluded="x"),
     "take_in": lambda a: a.take_in("talk", "alice", [], transcript="t.jsonl", mark="1:1:a"),
     "alive": lambda a: a.alive("talk", "alice", "t.jsonl"),
-    "ended": lambda a: a.ended("talk", "alice"),
+    "mark_ended": lambda a: a.mark_ended("talk", "alice"),
     "opening": lambda a: a.opening("talk", "alice"),
     "beside": lambda a: a.beside("where is the key", "talk", "alice"),
 }

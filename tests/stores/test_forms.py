@@ -11,7 +11,7 @@ from conftest import WORDS_ONLY, HashEmbedder, budget, logical, on_two_servers_t
 from perdure.records.errors import ConflictError, StoreError
 from perdure.records.memory import Form
 from perdure.records.plan import Change, Target
-from perdure.stores.packing import pack_text, unpacked
+from perdure.stores.packing import pack_text, unpack_text
 from stores.planning import applied, shortened
 
 LONG = "Alice said that the deploy of the harbour server moved to Tuesday at 10:00, because of the marathon. " * 4
@@ -160,7 +160,7 @@ def test_a_memory_whose_form_has_changed_is_taken_back_only_once_that_is_undone(
 def test_packing_is_exact_and_never_longer(text, times):
     whole = text * times
     kept, data = pack_text(whole)
-    assert unpacked(kept, data) == whole
+    assert unpack_text(kept, data) == whole
     assert len(kept.encode()) + len(data or b"") <= len(whole.encode())
     assert data is None or kept == ""
 

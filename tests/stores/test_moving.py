@@ -32,7 +32,7 @@ from conftest import (
 )
 from perdure.compose import scratch_store, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
-from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
+from perdure.knowledge.records.facts import Fact, FactOrigin, Value, ValueKind
 from perdure.operations.import_export import import_lines
 from perdure.operations.transfer import export_lines, pages, tally
 from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
@@ -100,7 +100,7 @@ def own(origins, at, kind, other):
 def written_beside(memory, told):
     """Documents on every shelf, and two memories that show less than they hold; one is too short to be packed."""
     key, large = told["key"].id, told["large"].id
-    fact = Fact(key, "ü", "wort", "preference", Value("ü", ValueKind.TEXT, "ü"), Learned.EXPLICIT)
+    fact = Fact(key, "ü", "wort", "preference", Value("ü", ValueKind.TEXT, "ü"), FactOrigin.EXPLICIT)
     told["short"] = memory.remember("brief \U0001f5fc words")
     applied(
         memory,

@@ -16,7 +16,7 @@ from sqlglot import exp
 from conftest import WORDS_ONLY, Clock, HashEmbedder, as_operator, opened, servers
 from perdure.records.errors import DeadlineExceeded, IncompleteWarning, NodeUnavailable, NotFound
 from perdure.stores.postgres import faults
-from perdure.stores.postgres.distribution import limited, tables
+from perdure.stores.postgres.distribution import limit_to_living, tables
 from stores.sql_rules import namespaced, statements
 
 NODE = "10.0.0.9:5432"
@@ -292,7 +292,7 @@ def test_what_must_leave_no_namespace_out_is_refused(memory, switch):
 
 @pytest.mark.parametrize("name", [name for name, (kind, _) in statements("postgres").items() if kind == "fan-out"])
 def test_a_fan_out_without_some_nodes_reads_the_named_namespaces_of_every_table(name):
-    (tree,) = sqlglot.parse(limited(statements("postgres")[name][1]), dialect="postgres")
+    (tree,) = sqlglot.parse(limit_to_living(statements("postgres")[name][1]), dialect="postgres")
     read = [table for table in tree.find_all(exp.Table) if table.name in namespaced("postgres")]
     assert read
     for table in read:

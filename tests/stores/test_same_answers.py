@@ -189,7 +189,7 @@ class Both:
         self.places, self.memories = [], []
         for store in ("sqlite", "postgres"):
             self.places.append(stack.enter_context(places(store, folder))())
-            with mock.patch("perdure.compose.Ids", Numbered):
+            with mock.patch("perdure.compose.IdGenerator", Numbered):
                 self.memories.append(opened(self.places[-1], policy, self.clock, embedder))
             stack.callback(self.memories[-1].close)
 

@@ -39,7 +39,7 @@ def numbered():
 
 
 def opened(url, policy, clock, *, embedder, server=None):
-    with mock.patch("perdure.compose.Ids", numbered):
+    with mock.patch("perdure.compose.IdGenerator", numbered):
         memory = perdure.open(url, policy=policy, clock=clock, embedder=embedder)
     if server is not None:
         memory._context.store.close()

@@ -12,7 +12,7 @@ memory = perdure.open("agent.db", {"embedder": {"model": "none"}})
 assert_type(memory, perdure.Memory)
 
 kept = memory.remember("Deploys happen on Tuesdays.", tags=["ops"], importance=0.7, at=datetime.now(UTC))
-assert_type(kept, perdure.Remembered)
+assert_type(kept, perdure.RememberResult)
 assert_type(kept.id, str)
 assert_type(kept.operation, str | None)
 assert_type(kept.changed, bool)
@@ -28,9 +28,9 @@ assert_type(memory.list(limit=10), list[perdure.MemoryItem])
 assert_type(memory.why(kept.id), perdure.Explanation)
 
 assert_type(memory.pin(kept.id), perdure.Outcome)
-assert_type(memory.update(kept.id, "Deploys happen on Wednesdays."), perdure.Remembered)
+assert_type(memory.update(kept.id, "Deploys happen on Wednesdays."), perdure.RememberResult)
 assert_type(memory.move(kept.id, "vault", "always needed"), perdure.Outcome)
-assert_type(memory.used([kept.id], "helpful", recall_id=answer.recall_id), perdure.Used)
+assert_type(memory.used([kept.id], "helpful", recall_id=answer.recall_id), perdure.UseResult)
 assert_type(memory.facts("Gai Media"), list[perdure.FactLine])
 assert_type(memory.review(), list[perdure.Question])
 assert_type(memory.undo(memory.pin(kept.id)), perdure.UndoResult)
@@ -39,10 +39,10 @@ memory.undo(kept.memory)  # type: ignore[arg-type]  # a memory is no operation
 
 async def awaited(behind: perdure.AsyncMemory) -> None:
     task = asyncio.create_task(behind.remember("Deploys happen on Tuesdays."))
-    assert_type(await task, perdure.Remembered)
+    assert_type(await task, perdure.RememberResult)
     """Coroutines have the parameters and results of the methods."""
     assert_type(await behind.recall("When do we deploy?", limit=3), perdure.Recall)
-    assert_type(await behind.remember("Deploys happen on Tuesdays.", tags=["ops"]), perdure.Remembered)
+    assert_type(await behind.remember("Deploys happen on Tuesdays.", tags=["ops"]), perdure.RememberResult)
     assert_type(await behind.get(kept.id), perdure.MemoryItem | None)
     assert_type(await behind.digest(budget_tokens=500), str)
     assert_type([row async for row in behind.within(2).list_all("team")], list[perdure.MemoryItem])
@@ -52,7 +52,7 @@ async def awaited(behind: perdure.AsyncMemory) -> None:
 
 
 report = memory.sweep(dry_run=True)
-assert_type(report, perdure.Report)
+assert_type(report, perdure.SweepReport)
 assert_type(report.plans, tuple[perdure.Plan, ...])
 assert_type(memory.apply(report.plans[0]), perdure.ApplyResult)
 assert_type(memory.digest(budget_tokens=500), str)

@@ -83,7 +83,7 @@ def similar_pairs(
         _compare_all(rows, found)
     else:
         _compare_in_cells(rows, probes, found)
-    i, j, cosine, reached = found.scored(rows)
+    i, j, cosine, reached = found.scored_pairs(rows)
     copies = np.flatnonzero((first != np.arange(len(first))) & (lengths > 0.0)).astype(np.int32)
     i, j = np.concatenate([own[i], first[copies]]), np.concatenate([own[j], copies])
     cosine = np.concatenate([cosine, np.ones(len(copies), np.float32)])
@@ -162,7 +162,7 @@ class _FoundPairs:
         self._parts = [(i[kept], j[kept], cosine[kept])]
         self._count = int(kept.sum())
 
-    def scored(self, rows: Rows) -> tuple[Places, Places, NDArray[np.float32], float]:
+    def scored_pairs(self, rows: Rows) -> tuple[Places, Places, NDArray[np.float32], float]:
         """The pairs with their own cosines, and the cosine from which on they are complete."""
         if self._count > self._most:
             self._thin()
@@ -181,7 +181,7 @@ class _Products:
         self._values = np.empty(_LEFT * _RIGHT, np.float32)
         self._over = np.empty(_LEFT * _RIGHT, np.bool_)
 
-    def reaching(self, left: Rows, right: Rows, floor: np.float32) -> tuple[Places, Places, NDArray[np.float32]]:
+    def pairs_reaching(self, left: Rows, right: Rows, floor: np.float32) -> tuple[Places, Places, NDArray[np.float32]]:
         """Rows of the left, rows of the right, and their product, where it is at least the floor."""
         size = len(left) * len(right)
         values, over = self._values[:size], self._over[:size]
@@ -197,7 +197,7 @@ def _compare_all(rows: Rows, found: _FoundPairs) -> None:
     for start in range(0, len(rows), _LEFT):
         left = rows[start : start + _LEFT]
         for other in range(start, len(rows), _RIGHT):
-            a, b, cosine = products.reaching(left, rows[other : other + _RIGHT], found.floor)
+            a, b, cosine = products.pairs_reaching(left, rows[other : other + _RIGHT], found.floor)
             a, b = a + np.int32(start), b + np.int32(other)
             above = a < b
             found.add(a[above], b[above], cosine[above])
@@ -218,7 +218,7 @@ def _compare_in_cells(rows: Rows, probes: int, found: _FoundPairs) -> None:
             left = rows[some]
             for other in range(0, len(members), _RIGHT):
                 others = members[other : other + _RIGHT]
-                a, b, cosine = products.reaching(left, rows[others], found.floor)
+                a, b, cosine = products.pairs_reaching(left, rows[others], found.floor)
                 a, b = some[a], others[b]
                 new = _not_found_elsewhere(a, b, cell, near)
                 found.add(a[new], b[new], cosine[new])

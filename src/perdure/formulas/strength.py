@@ -94,7 +94,7 @@ class StrengthCurve:
         """
         return first_below(self._column().value, threshold, self.strength.shape[0])
 
-    def forgetting(self) -> Array:
+    def forgotten_age(self) -> Array:
         """Return the age in days at which each memory is first forgotten, shape [n]; infinity for never.
 
         The test is inclusive, a crossing is not: at or below a number is below the next larger one.

@@ -63,11 +63,11 @@ from perdure.records.outcome import (
     RestingFact,
 )
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Outdated, OverFact, OverInText, Pool, Query
-from perdure.records.report import Entry
+from perdure.records.recall import Filters, Hit, OutdatedFact, OutdatedMemories, Pool, Query, TextCaveats
+from perdure.records.report import JournalEntry
 from perdure.records.signal_results import Question
 from perdure.rules.decisions import Decisions
-from perdure.rules.erasure import Subject, Unsaid
+from perdure.rules.erasure import Subject, UnusedNames
 from perdure.rules.language.words import query_words
 from perdure.rules.lifecycle.schedule import Task
 from perdure.rules.point_in_time import Validity
@@ -114,7 +114,7 @@ class Knowledge(Extension[Context]):
         about = facts_of_named(ctx, namespace, query.text, filters)
         if not about:
             return order
-        predicate_words = self.resources.predicates.asked(query_words(without_set_phrases(query.text)))
+        predicate_words = self.resources.predicates.asked_predicates(query_words(without_set_phrases(query.text)))
         return rank_with_facts(order, about, query, pool, ctx.policy.recall, predicate_words)
 
     def follow_ups(self, ctx: Context, namespace: str, query: Query, /) -> tuple[str, ...]:
@@ -144,12 +144,12 @@ class Knowledge(Extension[Context]):
             return False
         return True
 
-    def outdated(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> Outdated:
+    def outdated_memories(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> OutdatedMemories:
         notes = [m for m in memories if m.kind is Kind.NOTE]
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
         said = [*notes, *(m for m in memories if m.kind is Kind.EPISODE)]
         known = over_facts(ctx, namespace, [m.id for m in said])
-        believed = {*facts, *(i for over in known.values() for i in over.holding)}
+        believed = {*facts, *(i for over in known.values() for i in over.current_facts)}
         talk = [m for m in said if m.kind is Kind.EPISODE and m.id not in known]
         known |= over_talk(ctx, namespace, talk, believed)
         outdated = hidden_beside(known, notes, facts) | {i for i, fact in facts.items() if fact.has_ended(now)}
@@ -160,21 +160,21 @@ class Knowledge(Extension[Context]):
         shown = {i: over.in_text for i, over in known.items() if over.facts}
         says = {i: known[i].says if i in known else (i,) for i in (*facts, *known) if i not in outdated}
         rivals = rival_values(ctx, namespace, says)
-        return Outdated(
+        return OutdatedMemories(
             frozenset(outdated),
-            {**shown, **{i: replace(shown.get(i, OverInText()), against=v) for i, v in rivals.items()}},
+            {**shown, **{i: replace(shown.get(i, TextCaveats()), against=v) for i, v in rivals.items()}},
         )
 
-    def resting(
+    def facts_resting_on(
         self, ctx: Context, record: Record, which: Literal["sole", "all"] = "sole", /
     ) -> tuple[RestingFact, ...]:
         return resting_facts(ctx, record, alone=which == "sole")
 
-    def over(self, ctx: Context, record: Record, /) -> tuple[OverFact, ...]:
+    def over(self, ctx: Context, record: Record, /) -> tuple[OutdatedFact, ...]:
         return over_of(ctx, record)
 
     def explain(
-        self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /
+        self, ctx: Context, memory: MemoryItem, history: Sequence[JournalEntry], now: Instant, /
     ) -> FactReasons | None:
         return fact_reasons(ctx, memory, history, now)
 
@@ -212,7 +212,7 @@ class Knowledge(Extension[Context]):
 
     def unsaid(
         self, ctx: Context, namespace: str, erased: Collection[str], going: Collection[str], called: Collection[str], /
-    ) -> Unsaid:
+    ) -> UnusedNames:
         values = frozenset(fact.shown_value for fact in facts_of(ctx, namespace, sorted(erased)).values())
         return replace(unsaid_names(ctx, namespace, erased, going, called), values=values)
 

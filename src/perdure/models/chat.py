@@ -130,7 +130,7 @@ class ChatModel:
         except (ValueError, RecursionError):
             raise self._unusable("contains no readable JSON") from None
         try:
-            fitting = _fitting(found, schema, "the answer")
+            fitting = _fit_to_schema(found, schema, "the answer")
         except _UnfitError as unfit:
             raise self._unusable(f"does not fit: {unfit}") from None
         answer: Mapping[str, Any] = fitting
@@ -247,7 +247,7 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(name)
 
 
-def _fitting(value: Any, schema: Mapping[str, Any], place: str) -> Any:
+def _fit_to_schema(value: Any, schema: Mapping[str, Any], place: str) -> Any:
     """Return a value as the schema describes it; _UnfitError names the place and never repeats the value."""
     kind = schema["type"]
     if kind == "object":
@@ -255,7 +255,7 @@ def _fitting(value: Any, schema: Mapping[str, Any], place: str) -> Any:
     if kind == "array":
         if not isinstance(value, list) or len(value) > schema.get("maxItems", len(value)):
             raise _UnfitError(f"{place} is not a list of the requested length.")
-        return [_fitting(item, schema["items"], f"{place}[{at}]") for at, item in enumerate(value)]
+        return [_fit_to_schema(item, schema["items"], f"{place}[{at}]") for at, item in enumerate(value)]
     if kind == "string":
         fits = isinstance(value, str)
         value = without_lone_surrogates(value) if fits else value
@@ -285,7 +285,7 @@ def _fitting_object(value: Any, schema: Mapping[str, Any], place: str) -> dict[s
 def _fitting_or_default(value: Any, schema: Mapping[str, Any], place: str) -> Any:
     """Return a value as the schema describes it; its default where it does not fit: the rest of the answer counts."""
     try:
-        return _fitting(value, schema, place)
+        return _fit_to_schema(value, schema, place)
     except _UnfitError:
         if "default" not in schema:
             raise

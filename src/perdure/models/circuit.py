@@ -15,7 +15,7 @@ REST_SECONDS: Final = 60
 _FAILURES: Final = 3  # after so many failures in a row it counts as away; after one where it kept the call waiting
 
 
-class Asked(Protocol):
+class AskableModel(Protocol):
     """What is asked."""
 
     def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -29,7 +29,7 @@ class CircuitBreaker:
     to share between threads.
     """
 
-    def __init__(self, model: Asked, clock: Callable[[], Instant]) -> None:
+    def __init__(self, model: AskableModel, clock: Callable[[], Instant]) -> None:
         self._model, self._clock = model, clock
         self._lock = threading.Lock()
         self._since: Instant | None = None  # when it could not be asked; None while it can

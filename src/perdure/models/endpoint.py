@@ -56,7 +56,7 @@ class EndpointEmbedder(SpaceOnFirstUse):
 
     def _rows(self, batch: list[str]) -> list[Any]:
         """Return the embeddings of some texts in their order, not yet checked as vectors."""
-        items = self._post.listed({"model": self._model, "input": batch}, "data")
+        items = self._post.read_list({"model": self._model, "input": batch}, "data")
         rows: dict[int, Any] = {}
         for item in items:
             if not isinstance(item, dict) or type(item.get("index")) is not int or "embedding" not in item:

@@ -101,7 +101,7 @@ class Posting:
         """Return further headers for a body; none here."""
         return {}
 
-    def listed(self, content: Any, name: str) -> list[Any]:
+    def read_list(self, content: Any, name: str) -> list[Any]:
         """Return the list that the server's JSON reply has under a name."""
         try:
             reply = json.loads(self(content))

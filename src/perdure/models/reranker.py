@@ -34,7 +34,7 @@ class EndpointReranker:
         """Return how well each text answers a question, in the order of the texts; the scale is the model's own."""
         sent = [without_lone_surrogates(text[:_LONGEST_TEXT]) for text in texts]
         request = {"model": self._model, "query": without_lone_surrogates(question), "documents": sent}
-        scores = self._scores(self._post.listed(request, "results"))
+        scores = self._scores(self._post.read_list(request, "results"))
         if sorted(scores) != list(range(len(sent))):
             raise self._post.wrong(f"does not score each of the {len(sent)} texts once")
         return [scores[position] for position in range(len(sent))]

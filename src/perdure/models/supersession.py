@@ -40,7 +40,7 @@ class SupersessionModel:
         if not pairs:
             return []
         session, wordpiece = self._load(), shared_wordpiece()
-        parts = [_fitting(wordpiece.ids(earlier, _ROOM), wordpiece.ids(later, _ROOM)) for earlier, later in pairs]
+        parts = [_truncate_pair(wordpiece.ids(earlier, _ROOM), wordpiece.ids(later, _ROOM)) for earlier, later in pairs]
         tokens = [[START, *earlier, END, *later, END] for earlier, later in parts]
         types = [[0] * (len(earlier) + 2) + [1] * (len(later) + 1) for earlier, later in parts]
         batches = list(inference.batches_by_length(tokens))
@@ -62,7 +62,7 @@ class SupersessionModel:
             return self._session
 
 
-def _fitting(earlier: list[int], later: list[int]) -> tuple[list[int], list[int]]:
+def _truncate_pair(earlier: list[int], later: list[int]) -> tuple[list[int], list[int]]:
     """Return the beginnings of two texts that fit together; the shorter one is cut only where it is over half."""
     half = _ROOM // 2
     if len(earlier) + len(later) > _ROOM:

@@ -28,7 +28,7 @@ from perdure.records.identifier import shown_id
 from perdure.records.instant import Instant
 from perdure.records.plan import Plan
 from perdure.records.report import Operation
-from perdure.records.store_rows import Lease, Purged, StoreSize, TransactionView, UpkeepState, Waiting
+from perdure.records.store_rows import Lease, Purge, StoreSize, TransactionView, UpkeepState, WaitingNamespace
 from perdure.records.transfer import Line
 from perdure.records.vector import Space
 
@@ -217,10 +217,10 @@ class ConfinedStore(_Confined):
         self._check_whole("write the whole store")
         self._inner.mark_unfinished(work)
 
-    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purge:
         """Purge; what is still found is told where it lies in the token's namespaces."""
         self._check(namespace)
-        found: Purged = self._inner.purge(namespace, texts, names)
+        found: Purge = self._inner.purge(namespace, texts, names)
         if self._whole or not self._grant.is_token:
             return found
         own = tuple((name, place) for name, place in found.places if name and self._grant.covers(name))
@@ -273,7 +273,7 @@ class ConfinedStore(_Confined):
     def leases(self, now: Instant) -> list[Lease]:
         return [lease for lease in self._inner.leases(now) if self._grant.covers(lease.namespace)]
 
-    def overdue_namespaces(self, now: Instant) -> list[Waiting]:
+    def overdue_namespaces(self, now: Instant) -> list[WaitingNamespace]:
         return [one for one in self._inner.overdue_namespaces(now) if self._grant.covers(one.namespace)]
 
     def operation(self, identity: str, covers: Callable[[str], bool] = bool) -> Operation | None:

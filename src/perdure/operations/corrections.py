@@ -11,7 +11,7 @@ from perdure.operations.ports import Context
 from perdure.operations.superseding import Links, resting_on
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Status
-from perdure.records.recall import Filters, Hit, OverFact, Query
+from perdure.records.recall import Filters, Hit, OutdatedFact, Query
 from perdure.rules.corrected_hits import corrections_first, may_correct
 from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.language.words import query_words
@@ -57,7 +57,7 @@ def with_unfound_corrections(
     best = [h for h in hits if h.memory.kind in (Kind.NOTE, Kind.EPISODE) and not h.updated_by][:_LOOKED_UP]
     best += [h for h in hits if h.memory.kind is Kind.FACT][:_LOOKED_UP]
     best = [h for h in best if h.relevance >= likely]
-    records = _correcting(ctx, namespace, best, filters) if ctx.policy.knowledge.watch else []
+    records = _corrections_of_hits(ctx, namespace, best, filters) if ctx.policy.knowledge.watch else []
     known = {h.memory.id for h in hits}
     records = [r for r in records if r.id not in known]
     if not records and not may_correct(hits):
@@ -69,7 +69,7 @@ def with_unfound_corrections(
     return _brought_in(shown, {h.memory.id for h in more})
 
 
-def _correcting(ctx: Context, namespace: str, hits: Sequence[Hit], filters: Filters) -> list[Record]:
+def _corrections_of_hits(ctx: Context, namespace: str, hits: Sequence[Hit], filters: Filters) -> list[Record]:
     """Return what names a value as replaced and has words of some hits."""
     words = tuple(dict.fromkeys(word for h in hits for word in query_words(h.memory.content)))
     if not words:
@@ -107,16 +107,16 @@ def _like(hit: Hit, other: Hit) -> Hit:
     return replace(hit, score=other.score, parts=other.parts, cosine=other.cosine, relevance=other.relevance)
 
 
-class TakenBack(NamedTuple):
+class Retractions(NamedTuple):
     """What later statements take back of a memory by their words alone."""
 
-    over: tuple[OverFact, ...]  # what of it, as an answer marks it, besides what its facts tell
+    over: tuple[OutdatedFact, ...]  # what of it, as an answer marks it, besides what its facts tell
     newer: tuple[MemoryItem, ...]  # of a fact, those that name its value as replaced
 
 
 def taken_back(
-    ctx: Context, memory: MemoryItem, over: Sequence[OverFact], sources: Sequence[MemoryItem] = ()
-) -> TakenBack:
+    ctx: Context, memory: MemoryItem, over: Sequence[OutdatedFact], sources: Sequence[MemoryItem] = ()
+) -> Retractions:
     """Return what of a memory later ones take back by words alone.
 
     Args:
@@ -131,8 +131,8 @@ def taken_back(
     shown = {h.memory.id: h for h in with_unfound_corrections(ctx, memory.namespace, hits, "", inside, says)}
     own = shown[memory.id]
     if memory.kind is Kind.FACT:
-        return TakenBack(own.over[len(over) :], tuple(shown[i].memory for i in own.newer if i in shown))
+        return Retractions(own.over[len(over) :], tuple(shown[i].memory for i in own.newer if i in shown))
     if own.updated_by is None or any(fact.replaced_by == own.updated_by for fact in over):
-        return TakenBack(own.over[len(over) :], ())
+        return Retractions(own.over[len(over) :], ())
     since = text_of(said_after(shown[own.updated_by].memory.state, memory.state))
-    return TakenBack((OverFact(memory.id, memory.content, "replaced", since, own.updated_by),), ())
+    return Retractions((OutdatedFact(memory.id, memory.content, "replaced", since, own.updated_by),), ())

@@ -78,13 +78,13 @@ def outcome(ctx: Context, record: Record, operation: str | None) -> Outcome:
     if record.state.status is Status.ACTIVE:
         return Outcome(memory, operation)
     none: tuple[RestingFact, ...] = ()
-    resting = read_after(ctx, operation, lambda: ctx.extension.resting(ctx, record), none)
+    resting = read_after(ctx, operation, lambda: ctx.extension.facts_resting_on(ctx, record), none)
     return Outcome(memory, operation, still_believed=resting)
 
 
 def hide_facts(ctx: Context, decisions: Decisions, identity: str, because: str) -> list[RestingFact]:
     """Hide the facts that a memory says that is hidden by now, and nothing in view besides; pinned ones stay."""
-    resting = {f.id: f for f in ctx.extension.resting(ctx, decisions.record(identity))}
+    resting = {f.id: f for f in ctx.extension.facts_resting_on(ctx, decisions.record(identity))}
     records = ctx.store.get(decisions.namespace, list(resting)) if resting else []
     decisions.admit(records)
     since = decisions.states[identity].status_ms  # by which a restore knows them
@@ -98,7 +98,9 @@ def hide_facts(ctx: Context, decisions: Decisions, identity: str, because: str) 
 def with_hidden_facts(ctx: Context, done: Outcome, gone: Sequence[RestingFact]) -> Outcome:
     """Return what a verb did that hid a memory with facts of it: those that went, and those that stay."""
     none: tuple[RestingFact, ...] = ()
-    stay = read_after(ctx, done.operation, lambda: ctx.extension.resting(ctx, read_record(ctx, done.id), "all"), none)
+    stay = read_after(
+        ctx, done.operation, lambda: ctx.extension.facts_resting_on(ctx, read_record(ctx, done.id), "all"), none
+    )
     return replace(done, hidden_facts=tuple(gone), still_believed=stay)
 
 

@@ -25,13 +25,13 @@ from perdure.records.memory import Document, Record, Shelf, Status
 from perdure.records.plan import Change, ErasedNames, Erasure, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.store_results import ErasureLine, ErasureResult
-from perdure.records.store_rows import Purged
+from perdure.records.store_rows import Purge
 from perdure.rules.document_edits import document_change
 from perdure.rules.erasure import (
     SALT,
     Dependents,
     Subject,
-    Unsaid,
+    UnusedNames,
     confirmation,
     find_dependents,
     salt_document,
@@ -116,7 +116,7 @@ def erase(
         kept = [] if ctx.backups is None else ctx.backups.search(plan.namespace, texts)
         held = _rewrite_summary(ctx, plan.namespace)
     places = (*(place for _, place in purged.places), *kept, *named)
-    notes = [*held, *failed, *unread, *_unsearched(names), *([_UNREAD, _CHANGED] if selection.subject else [])]
+    notes = [*held, *failed, *unread, *_unsearched_notes(names), *([_UNREAD, _CHANGED] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=rewritten, operations=(plan.id,))
     return _with_remarks(result, purged, notes)
@@ -158,7 +158,7 @@ class _Target:
     def word(self) -> str:
         return confirmation((*self.erased_ids, *self.entities))
 
-    def names(self, unsaid: Unsaid, salt: str, operation: str) -> ErasedNames:
+    def names(self, unsaid: UnusedNames, salt: str, operation: str) -> ErasedNames:
         """Return the names that go, and what stands for the ids of entities; no two erasures give the same one."""
         ids = {i: stand_in(salt, f"{operation} {i}") for i in sorted({*self.entities, *unsaid.ids})}
         return ErasedNames(unsaid.words, unsaid.plain, ids, unsaid.forms, unsaid.values)
@@ -172,7 +172,7 @@ class _Target:
 
 def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     subject = ctx.extension.about(ctx, namespace, selection.subject) if selection.subject else None
-    selected = _selected(ctx, namespace, selection, subject)
+    selected = _selected_ids(ctx, namespace, selection, subject)
     narrowed = selection.filters is not None or bool(selection.ids)
     if not selected and (subject is None or narrowed or not subject.entities):
         raise NotFound("There is nothing to erase: no memory fits.", remedy="Check the filters and the namespace.")
@@ -190,7 +190,7 @@ def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     return _Target(namespace, ids, tuple(sorted(entities)), dependents, subject)
 
 
-def _selected(ctx: Context, namespace: str, selection: Selection, subject: Subject | None) -> set[str]:
+def _selected_ids(ctx: Context, namespace: str, selection: Selection, subject: Subject | None) -> set[str]:
     """Return the memories that fit all that is given."""
     selected: set[str] | None = set(subject.memories) if subject else None
     if selection.filters is not None or selection.everything:
@@ -218,13 +218,13 @@ def _lines(
     """Return memories as a person tells them; ``written`` has how some of them write the subject's name."""
     records = {r.id: r for r in find_records(ctx, namespace, ids)}
     return tuple(
-        ErasureLine(i, from_instant(r.state.created_ms), r.content.speaker, _beginning(r), written.get(i, ""))
+        ErasureLine(i, from_instant(r.state.created_ms), r.content.speaker, _first_words(r), written.get(i, ""))
         for i in ids
         if (r := records.get(i)) is not None
     )
 
 
-def _beginning(record: Record) -> str:
+def _first_words(record: Record) -> str:
     text = " ".join(record.content.text.split())
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
@@ -316,7 +316,7 @@ def _salt(ctx: Context, namespace: str) -> tuple[str, list[Change]]:
     return salt, [salt_document(salt)]
 
 
-def _unsearched(names: ErasedNames) -> list[str]:
+def _unsearched_notes(names: ErasedNames) -> list[str]:
     """Return what is to be said of words that were not searched for, or not everywhere."""
     count = len(names.values)
     many = "1 value of an erased fact was" if count == 1 else f"{count:,} values of erased facts were"
@@ -341,7 +341,7 @@ def _of_kept_copies(ctx: Context) -> list[str]:
     return [f"{_KEPT_COPY.format(path)} When you no longer need it, delete it." for path in paths]
 
 
-def _with_remarks(result: ErasureResult, purged: Purged, held: Sequence[str]) -> ErasureResult:
+def _with_remarks(result: ErasureResult, purged: Purge, held: Sequence[str]) -> ErasureResult:
     many = "1 short text was" if purged.short == 1 else f"{purged.short:,} short texts were"
     notes = [f"{many} not searched for: such words may stand anywhere."] if purged.short else []
     return replace(

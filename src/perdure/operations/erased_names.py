@@ -58,10 +58,10 @@ def places_of_names(
         return ()
     search = _Search.of(names)
     sentences = search.sentences((part, row) for part in _PARTS for row in _rows(store, namespace, part))
-    found = _listed(f"{where} of namespace {namespace} holds an erased name." for where in sentences)
+    found = _listed_sentences(f"{where} of namespace {namespace} holds an erased name." for where in sentences)
     for path, lines in () if backups is None else backups.read(namespace):
         sentences = search.sentences((line["part"], line) for line in lines if line.get("part") in _WORDS)
-        found += _listed(f"{where} in the backup {path} holds an erased name." for where in sentences)
+        found += _listed_sentences(f"{where} in the backup {path} holds an erased name." for where in sentences)
     return tuple(found)
 
 
@@ -70,7 +70,7 @@ def _rows(store: Store, namespace: str, part: str) -> Iterator[Line]:
         yield from page
 
 
-def _listed(sentences: Iterable[str]) -> list[str]:
+def _listed_sentences(sentences: Iterable[str]) -> list[str]:
     """Return the first of some sentences about rows, and how many more there are."""
     told = iter(sentences)
     found = [*islice(told, _MOST)]
@@ -110,7 +110,7 @@ class _Search:
     def _holds(self, part: str, column: str, row: Line) -> bool:
         value = row[column]
         if part == "journal" and column in ("before", "after"):
-            return value is not None and self._may_hold(value) and self._in_row(_parsed(value))
+            return value is not None and self._may_hold(value) and self._in_row(_parse_json(value))
         if part in ("document", "journal") and column == "id" and value in self.ids:
             return True
         if part == "document" and column == "name" and self._points(row):
@@ -136,11 +136,11 @@ class _Search:
 
     def _may_hold(self, text: str) -> bool:
         """Whether it is worth a closer look: JSON writes every letter as it is."""
-        folded = _folded(text)
+        folded = _fold_case(text)
         return any(name in folded for name in (*self.texts, *self.capitalised, *self.ids))
 
     def _in(self, text: str) -> bool:
-        folded = _folded(text)
+        folded = _fold_case(text)
         if any(first in folded and pattern.search(folded) for first, pattern in self.texts.items()):
             return True
         written = unicodedata.normalize("NFKC", text) if self.capitalised else ""
@@ -183,16 +183,16 @@ def _begins(text: str, at: int) -> bool:
     return text[:at].rstrip()[-1:] in ("", ".", "!", "?")
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     with suppress(ValueError):
         return json.loads(text)
     return text
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
 def _plain(text: str) -> str:
     """Return the words of a text in small letters, with one space between them."""
-    return " ".join(_WORD.findall(_folded(text)))
+    return " ".join(_WORD.findall(_fold_case(text)))

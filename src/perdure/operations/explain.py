@@ -17,7 +17,7 @@ from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
 from perdure.records.memory import DERIVED, LIKELY_SUPERSEDES, Kind, MemoryItem, Record, Scope, Status
-from perdure.records.recall import Absence, Filters, Hit, OverFact, Pool, Query
+from perdure.records.recall import Absence, Filters, Hit, OutdatedFact, Pool, Query
 from perdure.rules.explanation import explain, inverse_link, likely_untrue, value_replaced
 from perdure.rules.language.asked_days import days_asked_for
 from perdure.rules.language.dates import Period
@@ -88,7 +88,9 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     return _with_standing(ctx, record, (*over, *back.over), explanation)
 
 
-def _with_standing(ctx: Context, record: Record, over: tuple[OverFact, ...], explanation: Explanation) -> Explanation:
+def _with_standing(
+    ctx: Context, record: Record, over: tuple[OutdatedFact, ...], explanation: Explanation
+) -> Explanation:
     """Return an explanation with what of the memory holds no longer, what took its place, and what rests on it."""
     later = ""
     if record.state.status is Status.SUPERSEDED:
@@ -99,7 +101,7 @@ def _with_standing(ctx: Context, record: Record, over: tuple[OverFact, ...], exp
         no_longer_true=over,
         replaced_by=later or None,
         replacements={r.id: r.content.text for r in find_records(ctx, record.namespace, ids)},
-        sole_source_of=ctx.extension.resting(ctx, record),
+        sole_source_of=ctx.extension.facts_resting_on(ctx, record),
     )
 
 
@@ -173,7 +175,7 @@ def _why_not_found(ctx: Context, memory: MemoryItem, query: Query, filters: Filt
     return "search", f"it is not among the {count} best in keyword search for {words}{meaning}"
 
 
-def standing(ctx: Context, memories: Sequence[MemoryItem]) -> dict[str, Hit]:
+def hit_marks(ctx: Context, memories: Sequence[MemoryItem]) -> dict[str, Hit]:
     """Return memory -> how a recall marks it: what of it holds no longer, and what contradicts it."""
     places: dict[str, list[Hit]] = {}
     for memory in memories:

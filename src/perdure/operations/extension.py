@@ -18,10 +18,10 @@ from perdure.records.outcome import (
     RestingFact,
 )
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Outdated, OverFact, Pool, Query
-from perdure.records.report import Entry
+from perdure.records.recall import Filters, Hit, OutdatedFact, OutdatedMemories, Pool, Query
+from perdure.records.report import JournalEntry
 from perdure.records.signal_results import Question
-from perdure.rules.erasure import Subject, Unsaid
+from perdure.rules.erasure import Subject, UnusedNames
 from perdure.rules.lifecycle.schedule import Data, Task
 from perdure.rules.point_in_time import Validity
 
@@ -104,11 +104,13 @@ class Extension(Generic[Ctx_contra]):
         """Verify the hits of a recall that are stale; True if that was tried, so that they must be read again."""
         return False
 
-    def outdated(self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[MemoryItem], /) -> Outdated:
+    def outdated_memories(
+        self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[MemoryItem], /
+    ) -> OutdatedMemories:
         """Return what is not to be shown as current: what no longer holds, and facts that a note says as well."""
-        return Outdated()
+        return OutdatedMemories()
 
-    def resting(
+    def facts_resting_on(
         self, _ctx: Ctx_contra, _record: Record, _which: Literal["sole", "all"] = "sole", /
     ) -> tuple[RestingFact, ...]:
         """Return believed facts that a memory says: where it is hidden those that nothing in view says.
@@ -118,12 +120,12 @@ class Extension(Generic[Ctx_contra]):
         """
         return ()
 
-    def over(self, _ctx: Ctx_contra, _record: Record, /) -> tuple[OverFact, ...]:
+    def over(self, _ctx: Ctx_contra, _record: Record, /) -> tuple[OutdatedFact, ...]:
         """Return what holds no longer of the facts that a memory says, or of itself where it is a fact."""
         return ()
 
     def explain(
-        self, _ctx: Ctx_contra, _memory: MemoryItem, _history: Sequence[Entry], _now: Instant, /
+        self, _ctx: Ctx_contra, _memory: MemoryItem, _history: Sequence[JournalEntry], _now: Instant, /
     ) -> FactReasons | None:
         """Return why a memory is believed or not; None of what was not learned."""
         return None
@@ -173,9 +175,9 @@ class Extension(Generic[Ctx_contra]):
         _going: Collection[str],
         _called: Collection[str],
         /,
-    ) -> Unsaid:
+    ) -> UnusedNames:
         """Return which of the names of erased memories, of entities that go and of those asked for nobody says now."""
-        return Unsaid()
+        return UnusedNames()
 
     def promote(
         self, _ctx: Ctx_contra, _namespace: str, _decisions: Decisions, _ids: Sequence[str], /

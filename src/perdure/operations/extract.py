@@ -19,7 +19,7 @@ from perdure.records.outcome import operations_of
 from perdure.records.report import ExtractedMemory, ExtractResult
 from perdure.records.vector import Vector
 from perdure.rules import extraction_prompt as verifying
-from perdure.rules.decisions import faded
+from perdure.rules.decisions import faded_ids
 from perdure.rules.pattern_extraction import NoteCandidate, find_candidates
 from perdure.rules.redaction import redact
 from perdure.rules.restatement import KnownText, restates
@@ -31,7 +31,7 @@ SOURCE: Final = "extracted"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NoteDestination:
     """Where extracted notes go and what they belong to."""
 
     namespace: str  # which one
@@ -55,7 +55,7 @@ class Place:
 
 
 def extract(
-    ctx: Context, text: str, place: Place, *, min_confidence: float, dedup_threshold: float | None
+    ctx: Context, text: str, place: NoteDestination, *, min_confidence: float, dedup_threshold: float | None
 ) -> ExtractResult:
     """Store what is worth remembering in a text as notes, in one operation."""
     if ctx.policy.knowledge.redact:  # before it is taken apart: no candidate may begin in the middle of a secret
@@ -67,7 +67,7 @@ def extract(
 
 
 def store_candidates(
-    ctx: Context, found: Sequence[NoteCandidate], place: Place, dedup_threshold: float | None
+    ctx: Context, found: Sequence[NoteCandidate], place: NoteDestination, dedup_threshold: float | None
 ) -> ExtractResult:
     """Store candidates as notes, the most confident ones, except for what is known."""
     considered = _most_confident(found, ctx.policy.extract.max_candidates)
@@ -111,7 +111,7 @@ def _check_with_model(
     return [*verifying.apply_reply(text, best, answer, min_confidence=min_confidence), *rest]
 
 
-def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
+def _draft(ctx: Context, candidate: NoteCandidate, place: NoteDestination) -> Draft:
     policy, is_request = ctx.policy, place.sort is Sort.REQUEST
     draft = intake.check_draft(
         candidate.content,
@@ -134,7 +134,7 @@ def _find_known(
     ctx: Context,
     drafts: Sequence[Draft],
     vectors: Sequence[Vector | None],
-    place: Place,
+    place: NoteDestination,
     threshold: float,
     duplicates: Collection[str],
 ) -> list[bool]:
@@ -149,7 +149,7 @@ def _find_known(
     read = {r.id: r for r in ctx.store.get(place.namespace, ids) if r.state.status is Status.ACTIVE}
     states = {i: r.state for i, r in read.items() if not r.state.held}
     accesses = {i: r.accesses for i, r in read.items()}
-    gone = faded(states, accesses, ctx.policy, ctx.clock())
+    gone = faded_ids(states, accesses, ctx.policy, ctx.clock())
     visible = {i: r for i, r in read.items() if i not in gone and r.state.kind is not Kind.EPISODE and place.sees(r)}
     words = {same_words(visible[i].content.text) for i in duplicates if i in visible}
     weight = ctx.policy.consolidate.content_weight

@@ -31,7 +31,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Document, Form, Kind, MemoryItem, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit
-from perdure.records.report import Ingested
+from perdure.records.report import IngestResult
 from perdure.rules.corrected_hits import with_parts
 from perdure.rules.language.sentences import as_sentence
 from perdure.rules.language.tokens import estimate_tokens
@@ -78,7 +78,7 @@ class Agent:
 
     ctx: Context
 
-    def known(self, session: str, namespace: str) -> AgentSession | None:
+    def find_session(self, session: str, namespace: str) -> AgentSession | None:
         """Return what is known of a session, or None."""
         found = self.ctx.store.documents.find(namespace, Shelf.SESSION, [session])
         return self._session(found[0]) if found else None
@@ -87,7 +87,7 @@ class Agent:
         """Note that a session has begun, or goes on after an end; False where the store cannot be written now."""
         return self._note_now(session, namespace, {"transcript": transcript, "ended_ms": None}, "the session begins")
 
-    def unfinished(self, namespace: str, excluded: str) -> list[AgentSession]:
+    def unfinished_sessions(self, namespace: str, excluded: str) -> list[AgentSession]:
         """Return the other sessions that nobody has ended, the longest silent first."""
         found: list[AgentSession] = []
         cursor = ("", "")
@@ -105,7 +105,7 @@ class Agent:
         transcript: str,
         mark: str,
         embed: Embed = "now",
-    ) -> Ingested:
+    ) -> IngestResult:
         """Store what was said in a session, then note how far its transcript was read.
 
         The messages belong to the session until they are promoted. What a user asks to have remembered becomes a note
@@ -119,7 +119,7 @@ class Agent:
             result = self._ingest(own, namespace, shown, embed)
         except InvalidInput:  # one message that no store can hold must not keep out all that come after it
             result = self._one_by_one(own, namespace, shown, embed)
-        for message in self._stored(session, namespace, own):
+        for message in self._stored_messages(session, namespace, own):
             self._requests(message, namespace, embed)
         self._note(session, namespace, {"transcript": transcript, "mark": mark}, f"read to {mark}")
         return result
@@ -128,7 +128,7 @@ class Agent:
         """Note a sign of life."""
         self._note_now(session, namespace, {"transcript": transcript}, "the session is active")
 
-    def ended(self, session: str, namespace: str) -> None:
+    def mark_ended(self, session: str, namespace: str) -> None:
         """Note that a session was ended: what was worth it was promoted."""
         if self._data(session, namespace):
             self._note(session, namespace, {"ended_ms": self.ctx.clock()}, "the session has ended")
@@ -249,7 +249,7 @@ class Agent:
     def _stored_text(self, message: Message) -> str:
         return redact_by_policy(remove_blocks(message.content), self.ctx.policy).strip()
 
-    def _stored(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
+    def _stored_messages(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
         """Return messages without those that were not stored: what was erased must not come back as a note.
 
         One without an id is kept: whether it is stored cannot be told.
@@ -260,21 +260,23 @@ class Agent:
         stored = self.ctx.store.ids_of_keys(namespace, list(keys.values()))
         return [m for m in messages if id(m) not in keys or keys[id(m)] in stored]
 
-    def _ingest(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
+    def _ingest(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> IngestResult:
         from perdure.operations.ingest import ingest  # noqa: PLC0415  # only where it is used
 
         # Another hook of the session may store many notes meanwhile, each of which takes a turn.
         return retry(lambda: ingest(self.ctx, messages, namespace, scope=Scope.SESSION, shown=shown, embed=embed))
 
-    def _one_by_one(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
-        total = Ingested(0, 0)
+    def _one_by_one(
+        self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed
+    ) -> IngestResult:
+        total = IngestResult(0, 0)
         for message in messages:
             try:
                 one = self._ingest([message], namespace, shown, embed)
             except InvalidInput as error:
                 self.ctx.warn(f"A message from {message.source} was skipped: {error.message}")
                 continue
-            total = Ingested(
+            total = IngestResult(
                 total.added + one.added,
                 total.skipped + one.skipped,
                 one.sessions,
@@ -289,11 +291,11 @@ class Agent:
         found = [] if takes_over(text) else find_requests(text, trust_of(message.role, message.source))
         if not found:
             return
-        from perdure.operations.extract import Place, store_candidates  # noqa: PLC0415  # only where it is used
+        from perdure.operations.extract import NoteDestination, store_candidates  # noqa: PLC0415  # only where it is used
 
         found = [replace(c, content=as_sentence(c.content)) for c in found]  # they were cut out of "Remember that ..."
         key = f"{message.session}:{message.key}"
-        place = Place(namespace, message.session, at=message.at, key=key, sort=Sort.REQUEST)
+        place = NoteDestination(namespace, message.session, at=message.at, key=key, sort=Sort.REQUEST)
         ctx = self.ctx if embed == "now" else replace(self.ctx, embedder=None)
         try:
             retry(lambda: store_candidates(ctx, found, place if message.key else replace(place, key=None), KNOWN_AGAIN))

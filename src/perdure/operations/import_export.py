@@ -30,7 +30,7 @@ from perdure.records.damage import WHOLE, CheckScope
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, TargetTaken
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
-from perdure.records.transfer import PARTS, Line, Moved, Tally
+from perdure.records.transfer import PARTS, Line, Tally, TransferResult
 from perdure.records.vector import Space
 from perdure.rules.transfer import TallyCounter, checked_place, checked_row
 from perdure.rules.validation.identifiers import check_row_ids
@@ -57,7 +57,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
     partial: bool = False,
     restoring: str | None = None,
     progress: Progress | None = None,
-) -> Moved:
+) -> TransferResult:
     """Bring an export, or one namespace of it, into a store; an interrupted import is gone on with.
 
     Args:
@@ -98,7 +98,7 @@ def import_lines(  # noqa: PLR0913  # the options of a command
 
 def _move(
     source: Store, target: Store, restoring: str | None, policy: Policy, now: Instant | None, tell: Progress
-) -> Moved:
+) -> TransferResult:
     """Copy what was checked; into a namespace that was erased whole only where somebody says so, and then only that."""
     places = source.namespaces()
     remains = remains_of(target, places[0]) if len(places) == 1 else None

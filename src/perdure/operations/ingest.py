@@ -19,7 +19,7 @@ from perdure.operations.usage_detection import detect_use, mark_used
 from perdure.records.errors import InvalidInput, PartlyStored, PerdureError
 from perdure.records.memory import Draft, Message, Scope, Sort
 from perdure.records.outcome import operations_of
-from perdure.records.report import Ingested
+from perdure.records.report import IngestResult
 from perdure.rules.prompt_context import remove_blocks
 from perdure.rules.redaction import redact_key
 from perdure.rules.source_trust import speaker_of, trust_of, with_trust
@@ -69,7 +69,7 @@ def ingest(
     shown: Sequence[str] = (),
     embed: Embed = "now",
     progress: Progress | None = None,
-) -> Ingested:
+) -> IngestResult:
     """Store the messages of a conversation as episodes, in their order.
 
     All messages are checked before the first one is stored. A message that is there already (same session, speaker,
@@ -123,8 +123,8 @@ def _store_parts(
     later: Counter[str | None],
     place: _Place,
     total: int,
-) -> Ingested:
-    sums = Ingested(0, 0, (), (), 0, 0)
+) -> IngestResult:
+    sums = IngestResult(0, 0, (), (), 0, 0)
     for number, part in enumerate(parts):
         before = drafting.position
         if number:
@@ -140,7 +140,7 @@ def _store_parts(
                 (*sums.operations, *getattr(error, "operations", ())),
                 remedy=f"{error.remedy} Take in the same again: it goes on.".strip(),
             ) from error
-        sums = Ingested(
+        sums = IngestResult(
             sums.added + one.added,
             sums.skipped + one.skipped,
             tuple(dict.fromkeys((*sums.sessions, *one.sessions))),
@@ -156,7 +156,7 @@ def _from(progress: Progress | None, before: int, total: int) -> Progress | None
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
-def _store(ctx: Context, part: _Part, place: _Place) -> Ingested:
+def _store(ctx: Context, part: _Part, place: _Place) -> IngestResult:
     stored_keys = ctx.store.ids_of_keys(place.namespace, [d.key for d in part.drafts if d.key is not None])
     fresh = without_erased(ctx, place.namespace, [d for d in part.drafts if d.key not in stored_keys])
     replies = [d for d in fresh if d.key in part.replies]
@@ -168,7 +168,7 @@ def _store(ctx: Context, part: _Part, place: _Place) -> Ingested:
     sessions = tuple(dict.fromkeys(d.session for d in part.drafts if d.session is not None))
     echoes = len(fresh) - len(new) + part.injected
     done, known = (*marks, *operations_of(stored)), part.read - len(new) - echoes
-    return Ingested(len(new), known, sessions, done, used, echoes, part.empty)
+    return IngestResult(len(new), known, sessions, done, used, echoes, part.empty)
 
 
 def _message(item: Message | Mapping[str, Any], position: int) -> Message:

@@ -31,7 +31,7 @@ from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import CONFLICT_WITH, DERIVED, Shelf
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.report import NOTES, Entry, Operation
+from perdure.records.report import NOTES, JournalEntry, Operation
 from perdure.records.store_results import ApplyResult, UndoResult
 
 _IN_PARTS: Final = frozenset({"decay", "fit", "sweep"})
@@ -42,7 +42,7 @@ _MOST_LISTED: Final = 10  # ids that a message lists
 
 def history(
     ctx: Context, identity: str | None, *, namespace: str | None = None, limit: int = 100, notes: bool = False
-) -> list[Entry] | list[Operation]:
+) -> list[JournalEntry] | list[Operation]:
     """Return a memory's journal, oldest first; or, without an id, the newest operations first.
 
     ``notes``: also operations by which hooks and maintenance write something down for themselves.
@@ -67,7 +67,7 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
             f"There is no operation {operation_id!r}.",
             remedy="Each change names the operation that undoes it, and `why` of a memory lists those that changed it.",
         )
-    operation = _standing(ctx, operation)
+    operation = _effective_operation(ctx, operation)
     _check_role(ctx, operation, role_of)
     if operation.undone_by is not None:
         raise InvalidInput(
@@ -129,10 +129,10 @@ def _rest_of_run(ctx: Context, undone: Operation) -> tuple[str, ...]:
         o for o in map(operations_of(ctx, undone.namespace), reversed(ids)) if o is not None and o.id != undone.id
     ]
     of_run = [o for o in others if (o.operation, o.actor) == (undone.operation, undone.actor)]
-    return tuple(o.id for o in of_run if _standing(ctx, o).undone_by is None)
+    return tuple(o.id for o in of_run if _effective_operation(ctx, o).undone_by is None)
 
 
-def _standing(ctx: Context, operation: Operation) -> Operation:
+def _effective_operation(ctx: Context, operation: Operation) -> Operation:
     """Return the operation that made things as they are: of one that was undone and redone, the redo."""
     find = operations_of(ctx, operation.namespace)
     while operation.undone_by is not None:

@@ -36,10 +36,10 @@ class KeptOperation:
 def kept_operations(store: Store, copy: Store, faults: Iterable[Fault]) -> list[KeptOperation]:
     """Return what a copy has of the operations that a check found lost or altered."""
     altered = {fault.id or "" for fault in faults if fault.part == "operation"}
-    return [kept for namespace in copy.namespaces() for kept in _kept(store, copy, namespace, altered)]
+    return [kept for namespace in copy.namespaces() for kept in _kept_operations(store, copy, namespace, altered)]
 
 
-def _kept(store: Store, copy: Store, namespace: str, altered: set[str]) -> Iterator[KeptOperation]:
+def _kept_operations(store: Store, copy: Store, namespace: str, altered: set[str]) -> Iterator[KeptOperation]:
     here, there = store.journal_order(namespace), copy.journal_order(namespace)
     known = {identity for _, identity, _ in there.operations}
     if any(name == ERASE and identity not in known for _, identity, name in here.operations):

@@ -22,7 +22,7 @@ from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status
 from perdure.records.report import Alert, Stats
 from perdure.records.store_results import Readiness
-from perdure.records.store_rows import UpkeepState, Waiting
+from perdure.records.store_rows import UpkeepState, WaitingNamespace
 from perdure.rules.alerts import BUDGET, find_alerts, find_recorded_alerts, gate_of
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.trajectory import forecast_moves
@@ -124,7 +124,7 @@ class _Ahead:
     questions: int  # to a person
 
 
-def _holding(
+def _without_outdated(
     ctx: Context, ready: Sequence[MemoryItem], reviews: Sequence[MemoryItem]
 ) -> tuple[list[MemoryItem], list[MemoryItem]]:
     """Return what is ready for the vault and what might be reviewed without what is over."""
@@ -147,7 +147,9 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
     held = sorted((since, i) for a in ahead for i, since in a.held.items())
     since = [*(a.overdue for a in ahead), *(one.overdue for one in waiting)]
     overdue = min((at for at in since if at is not None), default=None)
-    ready, reviews = _holding(ctx, ready_for_vault(sample, ctx.policy), suggested_reviews(sample, ctx.policy, now))
+    ready, reviews = _without_outdated(
+        ctx, ready_for_vault(sample, ctx.policy), suggested_reviews(sample, ctx.policy, now)
+    )
     return Stats(
         namespaces=len({row[0] for row in tally}),
         namespaces_sampled=len(places),
@@ -191,7 +193,7 @@ def readiness(ctx: Context) -> Readiness:
     return Readiness(health, (now - since) / 1000)
 
 
-def _look_into(ctx: Context, tally: Sequence[_Counted], now: Instant) -> tuple[list[str], list[Waiting]]:
+def _look_into(ctx: Context, tally: Sequence[_Counted], now: Instant) -> tuple[list[str], list[WaitingNamespace]]:
     """Return the namespaces that are looked into, and, where those are not all, what waits in any of them."""
     sizes = Counter[str]()
     for place, _, _, status, count in tally:
@@ -237,7 +239,7 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
     places = ctx.store.namespaces() if namespace is None else [namespace]
     if len(places) > PLACES:
         places, waiting = _look_into(ctx, ctx.store.tally(None), now)
-        found += _recorded(ctx, places, waiting, now)
+        found += _recorded_alerts(ctx, places, waiting, now)
     for place in places:
         tasks = {d.id: d.data for d in ctx.store.documents.page(place, Shelf.UPKEEP, ("", ""), SHOWN)}
         looked = stats(ctx, place)
@@ -250,13 +252,15 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
     return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
 
 
-def _recorded(ctx: Context, excluded: Collection[str], waiting: Sequence[Waiting], now: Instant) -> Iterator[Alert]:
+def _recorded_alerts(
+    ctx: Context, excluded: Collection[str], waiting: Sequence[WaitingNamespace], now: Instant
+) -> Iterator[Alert]:
     """Yield the alerts of all namespaces but some without looking into them."""
     waits_in, at = {one.namespace: one for one in waiting}, from_instant(now)
     for state in upkeep_states(ctx):
         place = state.namespace
         if place not in excluded:
-            known = waits_in.get(place, Waiting(place, None, None, None))
+            known = waits_in.get(place, WaitingNamespace(place, None, None, None))
             yield from find_recorded_alerts(known, state.tasks or {}, ctx.policy.alerts, at)
 
 

@@ -12,7 +12,7 @@ from perdure.records.errors import EmbedderError, SpaceMismatch
 from perdure.records.memory import Draft, Record, Shelf, searchable
 from perdure.records.store_rows import Neighbours
 from perdure.records.vector import Vector
-from perdure.rules.decisions import Decisions, faded
+from perdure.rules.decisions import Decisions, faded_ids
 from perdure.rules.insertion import NEAREST, PreparedDraft, earlier_in_batch, initial_states, insertions, new_record
 
 _MOST_NEIGHBOURS: Final = 200  # looked at for uniqueness: the five nearest that stay are among them unless hundreds go
@@ -107,7 +107,7 @@ def _stored_neighbours(
         else:
             found = ctx.store.nearest(decisions.namespace, vectors, min(_MOST_NEIGHBOURS, most + len(gone)))
         due = {i for near in found for i, _, at in near if at is not None and at <= decisions.now}
-        left = _faded(ctx, decisions, sorted(due)) if due else left
+        left = _faded_ids(ctx, decisions, sorted(due)) if due else left
         if not left:
             break
     result = []
@@ -118,10 +118,10 @@ def _stored_neighbours(
     return result
 
 
-def _faded(ctx: Context, decisions: Decisions, ids: Sequence[str]) -> frozenset[str]:
+def _faded_ids(ctx: Context, decisions: Decisions, ids: Sequence[str]) -> frozenset[str]:
     place, now = decisions.namespace, decisions.now
     states = {i: state for i, (state, _) in ctx.store.states(place, ids).items()}
-    found = faded(states, ctx.store.accesses(place, ids, now), ctx.policy, now)
+    found = faded_ids(states, ctx.store.accesses(place, ids, now), ctx.policy, now)
     if not found or not ctx.policy.gates.canaries:
         return found
     # The recall gate is likely to hold back what has helped.

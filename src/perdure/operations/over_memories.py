@@ -17,6 +17,6 @@ def over_ids(ctx: Context, memories: Sequence[MemoryItem]) -> set[str]:
     over = {m.id for m in memories if has_ended(m, today)}
     for place in {m.namespace for m in memories}:
         own = [m for m in memories if m.namespace == place]
-        over |= ctx.extension.outdated(ctx, place, own).hidden
+        over |= ctx.extension.outdated_memories(ctx, place, own).hidden
         over |= {earlier for _, earlier in likely_superseded(ctx, place, [m.id for m in own])}
     return over

@@ -18,7 +18,7 @@ from perdure.records.errors import EmbedderError, ModelError, ModelWarning, Perd
 from perdure.records.instant import Instant, from_instant, text_of
 from perdure.records.memory import Kind, Record
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
+from perdure.records.recall import Filters, Hit, Pool, Query, RankedCandidate, Recall
 from perdure.records.vector import Vector
 from perdure.rules.alike_names import named_first
 from perdure.rules.language.absent_names import absent_names
@@ -105,7 +105,7 @@ def _rank_matches(ctx: Context, text: str, namespace: str, limit: int, filters: 
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters) or _bound_note(filters)
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
-    hits = widened(ctx, namespace, query, hits, limit, filters, now)
+    hits = add_usual_follow_up(ctx, namespace, query, hits, limit, filters, now)
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
     hits = with_rivals(ctx, namespace, with_successors(ctx, namespace, hits, filters), filters)
     hits = with_later_statements(ctx, namespace, hits, text, filters, links)
@@ -141,11 +141,11 @@ def _with_days(
 
     No word or meaning of "What happened on 9 March?" says what it was. The most important comes first.
     """
-    of_days: dict[str, Ranked] = {}
+    of_days: dict[str, RankedCandidate] = {}
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     for period in periods:
         then = ctx.store.list_records(namespace, in_period(wide, period), _OF_DAYS, None)
-        of_days |= {r.id: Ranked(r.id, _OF_THE_DAY, {"dated": _OF_THE_DAY}, None, 1.0) for r in then}
+        of_days |= {r.id: RankedCandidate(r.id, _OF_THE_DAY, {"dated": _OF_THE_DAY}, None, 1.0) for r in then}
     named = [h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods)]
     for hit in named:
         of_days.pop(hit.memory.id, None)
@@ -269,7 +269,7 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
     return f"no related memory was {times}" + (f"; the earliest is from {text_of(first)}" if later else "")
 
 
-def widened(
+def add_usual_follow_up(
     ctx: Context, namespace: str, query: Query, hits: list[Hit], limit: int, filters: Filters, now: Instant
 ) -> list[Hit]:
     """Return hits with one about what usually follows: in the last place, where a procedure knows what that is."""

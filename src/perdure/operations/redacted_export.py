@@ -99,7 +99,7 @@ class RedactedExport:
     def _clean(self, part: str, row: Line) -> Line:
         clean = self._rows.row(part, row)
         if part == "journal":
-            return self._rows.renewed(clean)
+            return self._rows.renew_digests(clean)
         if part == "operation" and (digest := self._digests.get(str(row.get("id")))) is not None:
             return {**clean, "digest": digest}
         return clean

@@ -11,7 +11,7 @@ from perdure.operations.superseding import superseding_links
 from perdure.operations.transfer import all_namespaces
 from perdure.records.errors import EmbedderError
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.report import Reembedded
+from perdure.records.report import ReembedResult
 from perdure.records.vector import Space
 
 BATCH: Final = 256
@@ -26,7 +26,7 @@ def _space(embedder: PackedEmbedder) -> Space:
         return embedder.space
 
 
-def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
+def reembed(ctx: Context, *, progress: Progress | None = None) -> ReembedResult:
     """Give every memory a vector of the embedder's space, and search in that space once all have one.
 
     Until then searches go on in the old space. Interrupting is safe: the next run goes on where this one stopped.
@@ -52,7 +52,7 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
             if progress is not None:
                 progress(embedded, max(total, embedded))
     ctx.store.add_space(space, activate=True)
-    return Reembedded(embedded, space.name, before.name if before is not None else "", tuple(operations))
+    return ReembedResult(embedded, space.name, before.name if before is not None else "", tuple(operations))
 
 
 def _fill(

@@ -108,7 +108,7 @@ def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
     ids = store_drafts(
         *(ctx, decisions, batch.drafts, batch.vectors), merge=batch.merge, offset=batch.offset, total=batch.total
     )
-    changed = decisions.changed | decisions.keyed
+    changed = decisions.changed_ids | decisions.keyed
     note = f"{batch.operation}: {len(changed)} {'memory' if len(changed) == 1 else 'memories'}"
     handed = [
         replace(handed_claims(decisions, ids[i], *claims), item=batch.offset + i + 1)
@@ -117,7 +117,7 @@ def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
     ]
     if handed:
         ctx.extension.take(ctx, decisions, handed)
-    if decisions.changed | decisions.keyed != changed:
+    if decisions.changed_ids | decisions.keyed != changed:
         changed |= {one.memory for one in handed if one.memory is not None}
     written = write(ctx, decisions, batch.operation, note)
     memories = memory_items([decisions.result(identity) for identity in ids], ctx.policy, decisions.now)

@@ -14,10 +14,10 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import handed_claims, store_drafts
 from perdure.operations.writing import read_after, read_record, redacted_in, retry, tell_redacted
 from perdure.records.errors import InvalidInput
-from perdure.records.glance import Glance
+from perdure.records.glance import MemoryPreview
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Status
-from perdure.records.outcome import ClaimResult, GivenClaim, RelatedMemory, Remembered
+from perdure.records.outcome import ClaimResult, GivenClaim, RelatedMemory, RememberResult
 from perdure.records.plan import Change, Target
 from perdure.rules.decisions import Decisions
 from perdure.rules.language.words import content_words, shared_part, shared_words
@@ -36,7 +36,7 @@ def remember_one(
     claims: tuple[GivenClaim, ...] = (),
     replaces: Sequence[str] = (),
     confidence: float | None = None,
-) -> Remembered:
+) -> RememberResult:
     """Store one memory with the facts that it says, in one operation; what it replaces is superseded and linked.
 
     A key that was used before stores and replaces nothing.
@@ -49,7 +49,7 @@ def remember_one(
     tell_redacted(ctx, (*draft.redacted, *redacted_in(claims)))
     vectors = make_vectors(ctx, [draft])
 
-    def attempt() -> Remembered:
+    def attempt() -> RememberResult:
         decisions = begin(ctx, namespace, ctx.clock())
         repeated = draft.key is not None and bool(ctx.store.ids_of_keys(namespace, [draft.key]))
         old = [] if repeated else _replaceable(ctx, namespace, replaces)
@@ -60,10 +60,10 @@ def remember_one(
         for record in old:
             supersede(ctx, decisions, record, stands)
         claimed = take_claims(ctx, decisions, stands, handed, old, confidence)
-        note = "remember: 1 memory" if decisions.changed | decisions.keyed else "remember"
+        note = "remember: 1 memory" if decisions.changed_ids | decisions.keyed else "remember"
         written = write(ctx, decisions, "remember", note)
         found = outcome(ctx, decisions.result(stands), written)
-        stored = with_changed_links(Remembered(found.memory, written, claimed), decisions)
+        stored = with_changed_links(RememberResult(found.memory, written, claimed), decisions)
         return read_after(ctx, written, lambda: _reply(ctx, decisions, stored, claims), stored)
 
     return retry(attempt)
@@ -129,7 +129,7 @@ def _has_facts(ctx: Context, record: Record) -> bool:
     return any(kind == DERIVED for _, kind, _ in ctx.store.links_to(record.namespace, record.id))
 
 
-def _reply(ctx: Context, decisions: Decisions, stored: Remembered, claims: Sequence[GivenClaim]) -> Remembered:
+def _reply(ctx: Context, decisions: Decisions, stored: RememberResult, claims: Sequence[GivenClaim]) -> RememberResult:
     """Return the outcome with what may be about the same thing: what facts say of it, then what is near."""
     place, facts = decisions.namespace, stored.facts
     touched = {*facts.created, *facts.reinforced, *facts.retired}
@@ -144,7 +144,7 @@ def _reply(ctx: Context, decisions: Decisions, stored: Remembered, claims: Seque
     return replace(stored, related=tuple(map(_related_memory, islice(related, _MOST))), predicates=tuple(predicates))
 
 
-def _said_by(ctx: Context, namespace: str, glances: Sequence[Glance]) -> set[str]:
+def _said_by(ctx: Context, namespace: str, glances: Sequence[MemoryPreview]) -> set[str]:
     """Return the facts among some memories that another of them says: who updates that one updates them, too."""
     facts = sorted(g.id for g in glances if g.kind is Kind.FACT)
     others = {g.id for g in glances}
@@ -152,7 +152,7 @@ def _said_by(ctx: Context, namespace: str, glances: Sequence[Glance]) -> set[str
     return {fact for fact, kind, other in links if kind == DERIVED and other in others}
 
 
-def _is_shown(glance: Glance, stored: Remembered) -> bool:
+def _is_shown(glance: MemoryPreview, stored: RememberResult) -> bool:
     """Whether an earlier memory is in view of those who see the new one."""
     reachable = glance.scope is Scope.LONG_TERM or glance.session == stored.memory.session
     return glance.status is Status.ACTIVE and reachable
@@ -186,12 +186,12 @@ def related_memories(
 
 def related_memory(record: Record) -> RelatedMemory:
     """Return a memory as a reply tells it: its id, its day and its first words."""
-    return _told(record.id, record.state.created_ms, record.content.text)
+    return _shorten_memory(record.id, record.state.created_ms, record.content.text)
 
 
-def _related_memory(glance: Glance) -> RelatedMemory:
-    return _told(glance.id, glance.created_ms, glance.text)
+def _related_memory(glance: MemoryPreview) -> RelatedMemory:
+    return _shorten_memory(glance.id, glance.created_ms, glance.text)
 
 
-def _told(identity: str, created: Instant, text: str) -> RelatedMemory:
+def _shorten_memory(identity: str, created: Instant, text: str) -> RelatedMemory:
     return RelatedMemory(identity, text_of(created)[:10], " ".join(text.split())[:_LENGTH])

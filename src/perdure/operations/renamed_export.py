@@ -24,11 +24,11 @@ class RenamedExport:
         for line in self._lines():
             parts = line.get("parts")
             if TAIL in line and isinstance(parts, list):
-                yield {**line, "parts": [self._renamed(part) if isinstance(part, dict) else part for part in parts]}
+                yield {**line, "parts": [self._rename_line(part) if isinstance(part, dict) else part for part in parts]}
             else:
-                yield self._renamed(line)
+                yield self._rename_line(line)
 
-    def _renamed(self, line: Line) -> Line:
+    def _rename_line(self, line: Line) -> Line:
         place = line.get("namespace")
         if not isinstance(place, str):
             return line

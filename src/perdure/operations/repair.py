@@ -223,7 +223,7 @@ class _Sources:
 def _plans(ctx: Context, sources: _Sources) -> Iterator[Plan]:
     for namespace, ids in _damaged_ids(sources.faults).items():
         for start in range(0, len(ids), _PAGE):
-            yield from _planned(ctx, namespace, ids[start : start + _PAGE], sources)
+            yield from _repair_plans(ctx, namespace, ids[start : start + _PAGE], sources)
 
 
 def _is_lost_line(fault: Fault) -> bool:
@@ -250,14 +250,14 @@ def _confirmation(identity: str, now: Instant, by: str | None, **more: int) -> C
     return Change(Target.DOCUMENT, identity, None, {"shelf": Shelf.LOST, "name": "", "data": data}, CONFIRMED)
 
 
-def _planned(ctx: Context, namespace: str, ids: Sequence[str], sources: _Sources) -> Iterator[Plan]:
+def _repair_plans(ctx: Context, namespace: str, ids: Sequence[str], sources: _Sources) -> Iterator[Plan]:
     """Yield the plan of some memories; if one of them is in the way of the others, the plans of each."""
     try:
         yield _plan(ctx, namespace, ids, sources)
     except (*_ODD, StoreDamaged):
         if len(ids) > 1:
             for identity in ids:
-                yield from _planned(ctx, namespace, [identity], sources)
+                yield from _repair_plans(ctx, namespace, [identity], sources)
 
 
 def _apply(ctx: Context, plan: Plan, sources: _Sources, *, alone: bool = False) -> Iterator[Plan]:
@@ -266,7 +266,7 @@ def _apply(ctx: Context, plan: Plan, sources: _Sources, *, alone: bool = False) 
         ctx.store.apply(plan)
     except (*_ODD, ConflictError, StoreDamaged):
         for identity in () if alone else dict.fromkeys(change.id for change in plan.changes):
-            for one in _planned(ctx, plan.namespace, [identity], sources):
+            for one in _repair_plans(ctx, plan.namespace, [identity], sources):
                 if one.changes:
                     yield from _apply(ctx, one, sources, alone=True)
     else:

@@ -14,7 +14,7 @@ from perdure.records.errors import InvalidInput, TargetTaken
 from perdure.records.instant import Instant, from_instant
 from perdure.records.memory import Document, Shelf
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.transfer import PARTS, Line, Moved
+from perdure.records.transfer import PARTS, Line, TransferResult
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.erasure import SALT
 
@@ -26,7 +26,7 @@ _SHOWN: Final = 3  # erasures that an error names
 
 
 @dataclass(frozen=True, slots=True)
-class Remains:
+class ErasedNamespace:
     """What is left of a namespace that was erased whole: no memory, but what says that they are not to come back."""
 
     namespace: str
@@ -37,7 +37,7 @@ class Remains:
         """What is left of each memory."""
         return [d for d in self.documents if d.shelf is Shelf.ERASED and d.id != SALT]
 
-    def told(self, export: int) -> str:
+    def describe(self, export: int) -> str:
         """Return what was erased when and why, in words; ``export`` is how many memories an export has of it."""
         erasures = Counter(
             (from_instant(d.data["at_ms"]).date().isoformat(), str(d.data["by"] or "somebody"), str(d.data["why"]))
@@ -48,20 +48,20 @@ class Remains:
         return f"{self.namespace} was erased whole ({named}{more}); the export has {export:,} of these memories."
 
 
-def remains_of(target: Store, namespace: str) -> Remains | None:
+def remains_of(target: Store, namespace: str) -> ErasedNamespace | None:
     """Return what is left of a namespace that was erased whole; None of one that has memories, or was not erased."""
     if target.transfer.count(namespace, "memory"):
         return None
-    found = Remains(namespace, tuple(_documents(target.transfer, namespace)))
+    found = ErasedNamespace(namespace, tuple(_documents(target.transfer, namespace)))
     return found if found.tombstones else None
 
 
-def refusal(remains: Remains, source: Store) -> TargetTaken:
+def refusal(remains: ErasedNamespace, source: Store) -> TargetTaken:
     """Return the error for an import that would bring back what was erased, and that nobody said to."""
     ids = {row["id"] for row in _rows(source.transfer, remains.namespace, "memory")}
     count = len({d.id for d in remains.tombstones} & ids)
     return TargetTaken(
-        f"{remains.told(count)} Nothing was written.",
+        f"{remains.describe(count)} Nothing was written.",
         remains.namespace,
         "memory",
         remedy=f"`--restore-erased -n {remains.namespace}` brings them back, as one operation that can be undone. "
@@ -85,7 +85,15 @@ def refuse_erased(source: Store, target: Store, renamed: RenamedExport | None) -
         raise TargetTaken(f"{told} written.", namespace, "memory", remedy="Export what is left of it, and import that.")
 
 
-def restore(source: Store, target: Store, remains: Remains, *, id: str, now: Instant, policy: str) -> Moved:  # noqa: A002  # the operation's
+def restore(
+    source: Store,
+    target: Store,
+    remains: ErasedNamespace,
+    *,
+    id: str,  # noqa: A002  # the operation's
+    now: Instant,
+    policy: str,
+) -> TransferResult:
     """Bring an export's state of a namespace back, and lift what forbade that for its memories.
 
     The namespace keeps the journal that it has, and one operation more; the export's journal, its log of recalls and
@@ -112,7 +120,7 @@ def restore(source: Store, target: Store, remains: Remains, *, id: str, now: Ins
     ]
     target.apply(Plan(id, IMPORT, place, now, tuple(changes), policy, f"brought back {len(ids)} memories of an export"))
     parts = Counter(change.target.value for change in changes)
-    return Moved(1, {part: parts.get(part, 0) for part in PARTS}, len(changes))
+    return TransferResult(1, {part: parts.get(part, 0) for part in PARTS}, len(changes))
 
 
 def _links(moves: RowTransfer, place: str) -> Iterator[Change]:
@@ -120,7 +128,7 @@ def _links(moves: RowTransfer, place: str) -> Iterator[Change]:
         yield Change(Target.LINK, str(row["id"]), None, {k: v for k, v in row.items() if k != "id"})
 
 
-def _document_changes(moves: RowTransfer, remains: Remains, ids: set[str]) -> list[Change]:
+def _document_changes(moves: RowTransfer, remains: ErasedNamespace, ids: set[str]) -> list[Change]:
     edits = DocumentEdits(remains.documents)
     for d in remains.documents:
         if d.shelf not in _KEPT or (d.shelf is Shelf.ERASED and d.id in ids):

@@ -7,19 +7,19 @@ from typing import Any, Protocol, TypeVar
 
 from perdure.operations.token_store import Tokens
 from perdure.records.damage import CheckScope, Fault, JournalOrder, RepairSources
-from perdure.records.glance import Glance
+from perdure.records.glance import MemoryPreview
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Record, Shelf, State
 from perdure.records.plan import Change, Plan
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.report import Entry, Operation
+from perdure.records.report import JournalEntry, Operation
 from perdure.records.store_rows import (
     Details,
     ImportanceRow,
     Lease,
     Neighbours,
-    Purged,
+    Purge,
     StoreHealth,
     StoreSize,
     TransactionView,
@@ -27,7 +27,7 @@ from perdure.records.store_rows import (
     Unwritable,
     UpkeepState,
     Usage,
-    Waiting,
+    WaitingNamespace,
 )
 from perdure.records.transfer import Cursor, Line
 from perdure.records.vector import Space, Vector
@@ -145,7 +145,7 @@ class Store(Protocol):
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
         """Return records in the order asked for; unknown ids are left out."""
 
-    def glances(self, namespace: str, ids: Sequence[str]) -> list[Glance]:
+    def glances(self, namespace: str, ids: Sequence[str]) -> list[MemoryPreview]:
         """Return the texts of memories and who may see them, as ``get`` returns records."""
 
     def locate(self, identity: str, covers: Callable[[str], bool] = bool) -> str | None:
@@ -232,7 +232,7 @@ class Store(Protocol):
     def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
         """Return (namespace, policy of its last sweep) where something is due, or that policy is another one."""
 
-    def overdue_namespaces(self, now: Instant) -> list[Waiting]:
+    def overdue_namespaces(self, now: Instant) -> list[WaitingNamespace]:
         """Return where moves that were due by an instant wait, and since when, by one statement for all namespaces."""
 
     def upkeep_states(self, after: str, limit: int, *, lacking: bool) -> list[UpkeepState]:
@@ -331,7 +331,7 @@ class Store(Protocol):
     def forget_texts(self, namespace: str) -> None:
         """Drop what this process keeps of texts of a namespace to be faster."""
 
-    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purge:
         """Remove what deleted rows left behind, names as well, and search for passages of the texts; may take long."""
 
     def close(self) -> None:
@@ -354,7 +354,7 @@ class Store(Protocol):
     def changes(self, namespace: str, operation: str) -> list[Change]:
         """Return what an operation changed, in its order."""
 
-    def journal(self, namespace: str, identity: str) -> list[Entry]:
+    def journal(self, namespace: str, identity: str) -> list[JournalEntry]:
         """Return the journal's lines about a memory, oldest first."""
 
     def trim_journal(self, namespace: str, until: Instant, after: str) -> TrimmedPage:

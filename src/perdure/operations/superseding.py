@@ -88,7 +88,7 @@ def _link(pair: ComparedPair, chance: float, least: float) -> Change:
     return Change(Target.LINK, pair.later.id, None, row, because)
 
 
-class ReadOnce:
+class CachedReads:
     """Links, memories and keys of facts of a namespace, each read once however often it is asked for."""
 
     __slots__ = ("_ctx", "_keys", "_links", "_namespace", "_records")
@@ -187,7 +187,7 @@ def likely_superseded(
     ctx: Context,
     namespace: str,
     ids: Collection[str],
-    reading: ReadOnce | None = None,
+    reading: CachedReads | None = None,
     by: str = LIKELY_SUPERSEDES,
 ) -> frozenset[tuple[str, str]]:
     """Return (later, earlier) pairs of memories of which the later one likely makes the earlier one untrue.
@@ -202,7 +202,7 @@ def likely_superseded(
         return frozenset()
     if knowledge.supersession == "auto" and ctx.judge is None and ctx.embedder is not None:
         return frozenset()  # beside other vectors nothing is judged, and a server need not be asked
-    reading = ReadOnce(ctx, namespace) if reading is None else reading
+    reading = CachedReads(ctx, namespace) if reading is None else reading
     links = reading.links(ids)
     resting = resting_on(links, ids)
     if more := {source for some in resting.values() for source in some}.difference(ids):
@@ -213,10 +213,10 @@ def likely_superseded(
     told = ctx.store.documents.find(namespace, Shelf.OUTCOME, sorted({later for later, _ in pairs}))
     wrong = {document.id for document in told if document.data.get("outcome") == "wrong"}  # somebody said so
     pairs = {pair for pair in pairs if pair[0] not in wrong}
-    pairs |= _inherited(reading, pairs)
+    pairs |= _inherited_pairs(reading, pairs)
     pairs -= _said_since(ctx, namespace, pairs, links)
     pairs = {pair for pair in pairs if pair[::-1] not in pairs}
-    return frozenset(pairs | _doubted(reading, resting, pairs, links))
+    return frozenset(pairs | _doubted_pairs(reading, resting, pairs, links))
 
 
 def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:
@@ -228,8 +228,8 @@ def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:
     return found
 
 
-def _doubted(
-    reading: ReadOnce,
+def _doubted_pairs(
+    reading: CachedReads,
     resting: Mapping[str, Collection[str]],
     pairs: Collection[tuple[str, str]],
     links: Collection[Link],
@@ -257,7 +257,7 @@ def _doubted(
 
 
 def _spoken_of(
-    reading: ReadOnce, said: Collection[tuple[str, str]], later: Collection[str]
+    reading: CachedReads, said: Collection[tuple[str, str]], later: Collection[str]
 ) -> dict[tuple[str, str], set[str]]:
     """Return (later, source) -> the facts of a source about which a later statement has a fact of its own, if any.
 
@@ -273,7 +273,7 @@ def _spoken_of(
     return found
 
 
-def _inherited(reading: ReadOnce, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+def _inherited_pairs(reading: CachedReads, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return pairs whose later memory took the place of the later one of others."""
     found = set(pairs)
     new = {later for later, _ in pairs}

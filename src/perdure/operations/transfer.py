@@ -24,7 +24,7 @@ from perdure.records.errors import (
     StoreError,
     TargetTaken,
 )
-from perdure.records.transfer import PARTS, Cursor, Line, Moved, Tally
+from perdure.records.transfer import PARTS, Cursor, Line, Tally, TransferResult
 from perdure.records.vector import Space
 from perdure.rules.transfer import TallyCounter
 from perdure.rules.validation.identifiers import check_row_ids
@@ -60,7 +60,7 @@ class Ledger:
 
 def copy(
     source: Store, target: Store, *, namespace: str | None = None, progress: Progress | None = None, work: str = "copy"
-) -> Moved:
+) -> TransferResult:
     """Copy a store, or one namespace of it, into another store; an interrupted copy is gone on with.
 
     Whatever the target holds of those namespaces must be the first rows of the source. Nothing is written unless that
@@ -94,7 +94,7 @@ def copy(
                 ledger.tell(len(page))
         for step in steps:
             verify(step, tally(source.transfer, step), target.transfer, ledger)
-    return Moved(len(steps) // len(PARTS), ledger.parts, ledger.written)
+    return TransferResult(len(steps) // len(PARTS), ledger.parts, ledger.written)
 
 
 @contextmanager

@@ -29,7 +29,10 @@ def new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant) 
         rows[change.id] = {**rows.get(change.id, {}), **(change.after or {})}
     shown = {i for i, row in rows.items() if row.get("status") == Status.ACTIVE and i not in gone}
     hidden = gone | {i for i, row in rows.items() if "status" in row} - shown
-    records = [*_restored(ctx, plan, shown - stored), *(_anew(plan.namespace, i, rows[i]) for i in shown & stored)]
+    records = [
+        *_restored_facts(ctx, plan, shown - stored),
+        *(_anew(plan.namespace, i, rows[i]) for i in shown & stored),
+    ]
     opened = [
         change
         for record in sorted(records, key=lambda r: r.id)
@@ -39,7 +42,7 @@ def new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant) 
     return [change for change in opened if tied_memories(change).isdisjoint(hidden)]
 
 
-def _restored(ctx: Context, plan: Plan, shown: set[str]) -> list[Record]:
+def _restored_facts(ctx: Context, plan: Plan, shown: set[str]) -> list[Record]:
     """Return the facts that are hidden, and that a plan shows again."""
     states = find_states(ctx, plan.namespace, sorted(shown))
     return list(find_records(ctx, plan.namespace, [i for i, state in states.items() if state.kind is Kind.FACT]))

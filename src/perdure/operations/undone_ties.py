@@ -28,7 +28,7 @@ def with_ties(ctx: Context, operation: Operation, changes: Sequence[Change]) -> 
     tied = [c for c in (*changes, *more) if len(tied_memories(c)) > 1]
     states = find_states(ctx, operation.namespace, sorted({i for c in tied for i in tied_memories(c)}))
     back = {c.id for c in changes if c.target is Target.MEMORY and c.after is None}
-    there = _existing(ctx, operation.namespace, tied)
+    there = _existing_ties(ctx, operation.namespace, tied)
 
     def stays(change: Change) -> bool:
         memories = tied_memories(change)
@@ -68,7 +68,7 @@ def _tie(change: Change) -> Tie:
     return change.target.value, change.id, str(place[0]), str(place[1])
 
 
-def _existing(ctx: Context, namespace: str, tied: Iterable[Change]) -> Collection[Tie]:
+def _existing_ties(ctx: Context, namespace: str, tied: Iterable[Change]) -> Collection[Tie]:
     found: set[Tie] = set()
     documents, others = set[str](), set[str]()
     for change in tied:

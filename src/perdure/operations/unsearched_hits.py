@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perdure.operations.ports import Context
-from perdure.operations.superseding import Links, ReadOnce, likely_superseded
+from perdure.operations.superseding import CachedReads, Links, likely_superseded
 from perdure.records.memory import LIKELY_SUPERSEDES, MAY_SUPERSEDE, Kind, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.corrected_hits import superseding_first
@@ -27,7 +27,7 @@ def with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Filt
     shown = {h.memory.id for h in hits}
     missing = {f.replaced_by: h for h in reversed(hits) for f in h.over if f.replaced_by and f.replaced_by not in shown}
     before: dict[str, list[Hit]] = {}
-    for hit in _unsearched(ctx, namespace, missing, filters):
+    for hit in _unsearched_hits(ctx, namespace, missing, filters):
         says_it = missing[hit.memory.id]
         before.setdefault(says_it.memory.id if says_it.updated_by else "", []).append(hit)
     return [*(one for hit in hits for one in (*before.get(hit.memory.id, ()), hit)), *before.get("", ())]
@@ -42,14 +42,14 @@ def with_rivals(ctx: Context, namespace: str, hits: list[Hit], filters: Filters)
     shown = {h.memory.id for h in hits}
     missing = {i: h for h in reversed(hits) for i in sorted(h.contested_with)[-FEW:] if i not in shown}
     behind: dict[str, list[Hit]] = {}
-    for hit in _unsearched(ctx, namespace, missing, filters):
+    for hit in _unsearched_hits(ctx, namespace, missing, filters):
         denied = tuple(h.memory.id for h in hits if hit.memory.id in h.contested_with)
         behind.setdefault(denied[0], []).append(replace(hit, contested_with=denied))
     return [one for hit in hits for one in (hit, *behind.get(hit.memory.id, ()))]
 
 
-def _unsearched(
-    ctx: Context, namespace: str, beside: Mapping[str, Hit], filters: Filters, reading: ReadOnce | None = None
+def _unsearched_hits(
+    ctx: Context, namespace: str, beside: Mapping[str, Hit], filters: Filters, reading: CachedReads | None = None
 ) -> list[Hit]:
     """Return memories as hits that no search brought up, as good an answer as the hits that they are read beside.
 
@@ -57,7 +57,7 @@ def _unsearched(
     """
     if not beside or filters != Filters(isolated=filters.isolated, inside=filters.inside):
         return []
-    reading = ReadOnce(ctx, namespace) if reading is None else reading
+    reading = CachedReads(ctx, namespace) if reading is None else reading
     records = [r for r in reading.records(beside).values() if r.state.status is Status.ACTIVE]
     records = [r for r in records if filters.sees(r.state.scope, r.content.session)]
     memories = memory_items(records, ctx.policy, ctx.clock(), ctx.counted)
@@ -74,7 +74,7 @@ def with_later_statements(
     "Airflow it is" need not share a word with the question. A question that asks for the past, or names a day, keeps
     its hits and their order; the statements name each other all the same. ``known`` has links that are read.
     """
-    reading = ReadOnce(ctx, namespace, known)
+    reading = CachedReads(ctx, namespace, known)
     pairs = _superseded_among(ctx, namespace, hits, reading)
     possible = _superseded_among(ctx, namespace, hits, reading, MAY_SUPERSEDE)
     if not pairs:
@@ -86,7 +86,7 @@ def with_later_statements(
             newer.setdefault(earlier, []).append(later)
         # Of several that it makes untrue, the best hit counts.
         missing = {i: h for h in reversed(hits) for i in newer.get(h.memory.id, ()) if i not in shown}
-        found = _unsearched(ctx, namespace, missing, filters, reading)
+        found = _unsearched_hits(ctx, namespace, missing, filters, reading)
         if not found:
             break
         hits = [*hits, *found]
@@ -102,7 +102,7 @@ def _with_possible_successors(
     question: str,
     filters: Filters,
     pairs: Collection[tuple[str, str]],
-    reading: ReadOnce,
+    reading: CachedReads,
 ) -> list[Hit]:
     """Return hits, and behind one the latest statement that may make it untrue, where none that may is there.
 
@@ -115,7 +115,7 @@ def _with_possible_successors(
         if earlier in at:
             later.setdefault(earlier, []).append(newer)
     missing = {max(ids): at[earlier] for earlier, ids in later.items() if at.keys().isdisjoint(ids)}
-    found = {missing[h.memory.id].memory.id: h for h in _unsearched(ctx, namespace, missing, filters, reading)}
+    found = {missing[h.memory.id].memory.id: h for h in _unsearched_hits(ctx, namespace, missing, filters, reading)}
     order: list[Hit] = []
     for hit in hits:
         behind = found.get(hit.memory.id)
@@ -126,7 +126,7 @@ def _with_possible_successors(
 
 
 def _superseded_among(
-    ctx: Context, namespace: str, hits: Sequence[Hit], reading: ReadOnce, by: str = LIKELY_SUPERSEDES
+    ctx: Context, namespace: str, hits: Sequence[Hit], reading: CachedReads, by: str = LIKELY_SUPERSEDES
 ) -> frozenset[tuple[str, str]]:
     kinds = (Kind.EPISODE, Kind.NOTE, Kind.FACT) if by == LIKELY_SUPERSEDES else (Kind.EPISODE, Kind.NOTE)
     return likely_superseded(ctx, namespace, [h.memory.id for h in hits if h.memory.kind in kinds], reading, by)

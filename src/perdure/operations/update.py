@@ -14,13 +14,13 @@ from perdure.operations.remember_one import supersede, take_claims
 from perdure.operations.writing import read_record, redacted_in, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import STANDS_FOR, Draft, Kind, Record, Status
-from perdure.records.outcome import GivenClaim, Remembered
+from perdure.records.outcome import GivenClaim, RememberResult
 from perdure.rules.validation import inputs
 
 
 def update(
     ctx: Context, identity: str, content: str, claims: tuple[GivenClaim, ...] = (), keeps: Sequence[str] = ()
-) -> Remembered:
+) -> RememberResult:
     """Store what holds now instead of a memory, which is superseded; the outcome is about the new words.
 
     The new memory has the old one's tags, metadata, kind, importance, pin, session and task, and is linked to it. Words
@@ -29,7 +29,7 @@ def update(
     One operation does all of it.
     """
 
-    def attempt() -> Remembered:
+    def attempt() -> RememberResult:
         record = read_record(ctx, identity)
         _check_replaceable(ctx, record, claims)
         draft = _draft(ctx, record, content)
@@ -40,7 +40,7 @@ def update(
                 remedy="Leave out keeps, or pass other words.",
             )
         if same and not claims:
-            return Remembered(outcome(ctx, record, None).memory, None)
+            return RememberResult(outcome(ctx, record, None).memory, None)
         tell_redacted(ctx, (*draft.redacted, *redacted_in(claims)))
         decisions = begin(ctx, record.namespace, ctx.clock())
         decisions.admit([record])
@@ -52,7 +52,7 @@ def update(
             supersede(ctx, decisions, one, stands)
         claimed = take_claims(ctx, decisions, stands, claims, old, corrects=True, keeps=kept)
         written = write(ctx, decisions, "update", f"update {record.id}")
-        done = Remembered(outcome(ctx, decisions.result(stands), written).memory, written, claimed)
+        done = RememberResult(outcome(ctx, decisions.result(stands), written).memory, written, claimed)
         return with_changed_links(done, decisions)
 
     return retry(attempt)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from perdure.records.instant import InstantText
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import Written
+from perdure.records.outcome import WriteResult
 from perdure.records.plan import Plan
-from perdure.records.report import Report
+from perdure.records.report import SweepReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class LabelledPair(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Refused(JsonRecord):
+class UnmergedPair(JsonRecord):
     """Two memories that are alike and yet stay apart, and why."""
 
     a: str
@@ -43,7 +43,7 @@ class Refused(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class ConsolidateResult(Written):
+class ConsolidateResult(WriteResult):
     """What a consolidation did, or would do."""
 
     groups_found: int  # connected groups over pairs that reach the threshold, all of them
@@ -55,7 +55,7 @@ class ConsolidateResult(Written):
     dry_run: bool  # whether nothing was written
     labels: Mapping[str, int] = field(default_factory=dict)  # label -> pairs that have it, of all pairs that were found
     pairs: tuple[LabelledPair, ...] = ()  # the pairs of the groups above, and those to be linked or reviewed
-    refusals: tuple[Refused, ...] = ()  # memories that stay apart although they are alike, and the reason
+    refusals: tuple[UnmergedPair, ...] = ()  # memories that stay apart although they are alike, and the reason
     left: tuple[str, ...] = ()  # members of the groups above that no merge takes up
     examined: int = 0  # visible memories that were compared
     without_vector: int = 0  # those of them without a vector: compared by equal words only
@@ -76,7 +76,7 @@ class Edge(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeChange(Written):
+class EdgeChange(WriteResult):
     """What joining memories wrote."""
 
     edge: str  # the edge's id
@@ -84,7 +84,7 @@ class EdgeChange(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class TaskResult(Written):
+class TaskResult(WriteResult):
     """What became of a task's memories when it was completed."""
 
     merged_count: int  # redundant memories that went into others
@@ -94,14 +94,14 @@ class TaskResult(Written):
     promoted: tuple[str, ...] = ()  # their ids
     merged: Mapping[str, str] = field(default_factory=dict)  # memory that went -> memory that stands for it
     long_term: tuple[str, ...] = ()  # those of ``promoted`` that have no session and so went to long term
-    refusals: tuple[Refused, ...] = ()  # related memories that are alike and yet stay apart, and the reason
+    refusals: tuple[UnmergedPair, ...] = ()  # related memories that are alike and yet stay apart, and the reason
     dry_run: bool = False  # whether nothing was written
     plans: tuple[Plan, ...] = ()  # the plan, for a dry run
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
 
 
 @dataclass(frozen=True, slots=True)
-class Crystal(JsonRecord):
+class CrystallizedSummary(JsonRecord):
     """A summary that stands for connected memories."""
 
     id: str  # the summary's id; in a preview the one it gets if the preview's plan is applied
@@ -111,7 +111,7 @@ class Crystal(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class PromotionResult(Written):
+class PromotionResult(WriteResult):
     """What was, or would be, promoted from a session to long term."""
 
     promoted_count: int  # memories that go to long term
@@ -121,13 +121,13 @@ class PromotionResult(Written):
     threshold: float = 0.0  # confidence that was needed
     median: float = 0.0  # of the session's uses; more are needed where any is used more
     promoted: tuple[str, ...] = ()  # ids
-    summaries: tuple[Crystal, ...] = ()  # the summaries
+    summaries: tuple[CrystallizedSummary, ...] = ()  # the summaries
     plans: tuple[Plan, ...] = ()  # the plan, for a preview
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
 
 
 @dataclass(frozen=True, slots=True)
-class SessionResult(Written):
+class SessionResult(WriteResult):
     """What the end of a session did."""
 
     session: str  # the session
@@ -135,5 +135,5 @@ class SessionResult(Written):
     anew: bool  # whether this call ended it; False where there was nothing to do
     tasks: tuple[TaskResult, ...] = ()  # tasks that were still open
     promotion: PromotionResult | None = None  # what went to long term; None where there was nothing to do
-    report: Report | None = None  # the sweep that followed; None where there was nothing to do
+    report: SweepReport | None = None  # the sweep that followed; None where there was nothing to do
     operations: tuple[str, ...] = ()  # ids of all operations, for ``undo``

@@ -56,7 +56,7 @@ class CheckScope:
     # told (namespace, how many of its operations and memories were compared, of how many) after each page
     tell: Callable[[str, int, int], None] | None = field(default=None, compare=False)
 
-    def telling(self, progress: Callable[[int, int], None] | None) -> CheckScope:
+    def with_progress(self, progress: Callable[[int, int], None] | None) -> CheckScope:
         """Return this with a callback for (done, total); the total grows when a further namespace is reached."""
         if progress is None:
             return self

@@ -8,7 +8,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Scope, Status
 
 
-class Glance(NamedTuple):
+class MemoryPreview(NamedTuple):
     """A memory's text and who may see it."""
 
     id: str

@@ -12,7 +12,7 @@ from perdure.records.json_record import JsonRecord
 from perdure.records.memory import MemoryItem, Scope, Trust
 
 
-class Written(JsonRecord):
+class WriteResult(JsonRecord):
     """A result that says what it wrote: the ids of its operations, oldest first; none where nothing was written."""
 
     __slots__ = ()
@@ -81,7 +81,7 @@ class ReplacedFact(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class TakenName(JsonRecord):
+class MatchedName(JsonRecord):
     """A name that was taken for that of somebody or something known, because it is like it."""
 
     name: str  # as it was handed over
@@ -111,7 +111,7 @@ class ClaimResult(JsonRecord):
     unknown: tuple[str, ...] = ()  # what ``replaces`` of a fact names, and nothing is known of
     # the notes of which nothing is believed any longer, besides those that the call names as replaced
     superseded: tuple[RelatedMemory, ...] = ()
-    taken: tuple[TakenName, ...] = ()  # names of subjects that were taken for others; ``split_entity`` parts them
+    taken: tuple[MatchedName, ...] = ()  # names of subjects that were taken for others; ``split_entity`` parts them
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class KnownPredicates(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered(Outcome):
+class RememberResult(Outcome):
     """What was stored, and what the caller may want to compare it with."""
 
     facts: ClaimResult = field(default_factory=ClaimResult)  # what became of the facts that were handed over
@@ -203,7 +203,7 @@ class HandedClaims:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SupportingQuote:
     """Words that a fact rests on."""
 
     memory: str  # the memory that holds the message
@@ -216,7 +216,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Surer:
+class ConfidenceChange:
     """One change of a fact's confidence."""
 
     at: InstantText  # when
@@ -227,7 +227,7 @@ class Surer:
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class FactConflict:
     """A conflict with another fact."""
 
     with_id: str  # the other fact
@@ -242,7 +242,7 @@ class Clash:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class AuthorityCheck:
     """What an authority said of a fact."""
 
     authority: str  # its name
@@ -263,8 +263,8 @@ class FactReasons:
     valid_to: InstantText
     believed_from: InstantText  # since when and until when it was believed
     believed_to: InstantText
-    sources: tuple[Said, ...]  # what it rests on, oldest first
-    confidence: tuple[Surer, ...]  # each change of it, oldest first
-    conflicts: tuple[Clash, ...]  # with which facts, oldest first
-    checks: tuple[Checked, ...]  # what authorities said, oldest first
+    sources: tuple[SupportingQuote, ...]  # what it rests on, oldest first
+    confidence: tuple[ConfidenceChange, ...]  # each change of it, oldest first
+    conflicts: tuple[FactConflict, ...]  # with which facts, oldest first
+    checks: tuple[AuthorityCheck, ...]  # what authorities said, oldest first
     next: tuple[str, ...]  # what will happen next, and when, in sentences

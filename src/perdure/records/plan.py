@@ -102,7 +102,7 @@ class Plan:
         return frozenset(c.id for c in self.changes if _is_visible(c.before) and not _is_visible(c.after, default=True))
 
     @property
-    def shortened(self) -> frozenset[str]:
+    def shortened_ids(self) -> frozenset[str]:
         """The memories that stay in view in a shorter form."""
         shorter = {c.id for c in self.changes if c.after is not None and _length(c.after) < _length(c.before)}
         return frozenset(shorter) - self.hidden
@@ -110,7 +110,7 @@ class Plan:
     @property
     def loses(self) -> int:
         """How many memories the plan hides, merges or shows in a shorter form; the gates look at it if any."""
-        return len(self.hidden) + len(self.shortened)
+        return len(self.hidden) + len(self.shortened_ids)
 
     def inverse(self, *, id: str, at: Instant) -> Plan:  # noqa: A002  # the field's name
         """Return the plan that takes this one back, as a new operation."""

@@ -96,7 +96,7 @@ class CandidateColumns(NamedTuple):
         return cls(*zip(*candidates, strict=True))
 
 
-class Ranked(NamedTuple):
+class RankedCandidate(NamedTuple):
     """A candidate with its score parts, before signals."""
 
     id: str
@@ -134,7 +134,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class OverFact(JsonRecord):
+class OutdatedFact(JsonRecord):
     """Something that a memory says and that holds no longer."""
 
     id: str  # the fact; the memory itself where a later text names its value
@@ -145,7 +145,7 @@ class OverFact(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class OverInText:
+class TextCaveats:
     """Where a text says what holds no longer, or may not hold, for who shows it as current."""
 
     left_out: tuple[tuple[int, int], ...] = ()  # the sentences that say it, in characters; others remain
@@ -155,11 +155,11 @@ class OverInText:
 
 
 @dataclass(frozen=True, slots=True)
-class Outdated:
+class OutdatedMemories:
     """What is not to be shown as current among some memories."""
 
     hidden: frozenset[str] = frozenset()  # what no longer holds, and facts that a note says as well
-    over: Mapping[str, OverInText] = field(default_factory=dict)  # memory -> what of it holds no longer
+    over: Mapping[str, TextCaveats] = field(default_factory=dict)  # memory -> what of it holds no longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +182,9 @@ class Hit(JsonRecord):
     older: tuple[str, ...] = ()  # those that were said earlier, the newest first
     differs: tuple[str, ...] = ()  # those of both that give other numbers, or deny what it says
     # what it says that holds no longer, the newest first; where that is all of it, ``updated_by`` is set, too
-    over: tuple[OverFact, ...] = ()
+    over: tuple[OutdatedFact, ...] = ()
     # if the question asks for the past: what held before the facts that it is or says, the newest first
-    earlier: tuple[OverFact, ...] = ()
+    earlier: tuple[OutdatedFact, ...] = ()
     ended: str = ""  # the last day on which it says that it holds ("until Friday"), where that is over: ``2026-11-20``
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from perdure.records.instant import InstantText
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import Written
+from perdure.records.outcome import WriteResult
 from perdure.records.plan import Plan
 
 
@@ -27,7 +27,7 @@ class TierMove:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldMoves:
     """Moves that a gate stopped in one namespace, and why."""
 
     namespace: str
@@ -36,7 +36,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Report(Written):
+class SweepReport(WriteResult):
     """What a sweep did, or would do."""
 
     _computed: ClassVar[tuple[str, ...]] = ("tally", "changed")
@@ -45,7 +45,7 @@ class Report(Written):
     examined: int  # memories that were due or had been accessed
     moved: tuple[TierMove, ...]  # every move, in the order of its instant; of a forecast without details the first
     counted: int = 0  # accesses counted in
-    held: tuple[Held, ...] = ()  # what gates stopped
+    held: tuple[HeldMoves, ...] = ()  # what gates stopped
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty for a dry run
     plans: tuple[Plan, ...] = ()  # the plans themselves, for a dry run
     overdue: int = 0  # of a forecast: moves whose instant has passed, which the next sweep makes
@@ -63,7 +63,7 @@ class Report(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(JsonRecord):
+class JournalEntry(JsonRecord):
     """One line of the journal: what an operation changed about one row, and why."""
 
     operation_id: str
@@ -191,7 +191,7 @@ class Alert(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Ingested(Written):
+class IngestResult(WriteResult):
     """What an ingest brought in."""
 
     added: int  # messages stored
@@ -204,7 +204,7 @@ class Ingested(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Reembedded(Written):
+class ReembedResult(WriteResult):
     """What was embedded again."""
 
     embedded: int  # memories that were given a vector
@@ -214,7 +214,7 @@ class Reembedded(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Maintained(JsonRecord):
+class MaintenanceRound(JsonRecord):
     """What one worker did in one round of upkeep."""
 
     owner: str  # the worker's name
@@ -222,7 +222,7 @@ class Maintained(JsonRecord):
     swept: int  # namespaces that this worker swept
     kept: int  # namespaces that another worker was keeping
     lost: int  # namespaces that another worker took over meanwhile
-    examined: int  # as in ``Report``, over all of them
+    examined: int  # as in ``SweepReport``, over all of them
     moves: int
     counted: int
     held: int
@@ -230,7 +230,7 @@ class Maintained(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TaskRun:
     """One run of a task of upkeep in one namespace."""
 
     namespace: str  # where
@@ -240,11 +240,11 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Upkept:
+class MaintenanceResult:
     """What one worker did in one round of upkeep by the schedule."""
 
-    swept: Maintained  # the sweeps
-    runs: tuple[Run, ...]  # every run of a task that this worker began, in their order
+    swept: MaintenanceRound  # the sweeps
+    runs: tuple[TaskRun, ...]  # every run of a task that this worker began, in their order
 
     @property
     def failed(self) -> dict[str, str]:
@@ -282,7 +282,7 @@ class ExtractedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractResult(Written):
+class ExtractResult(WriteResult):
     """What was extracted from a text."""
 
     candidates_found: int  # all that reached the least confidence, also those beyond ``extract.max_candidates``
@@ -293,7 +293,7 @@ class ExtractResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Refitted:
+class BudgetChange:
     """One memory that shows less, or is set aside."""
 
     id: str
@@ -301,7 +301,7 @@ class Refitted:
 
 
 @dataclass(frozen=True, slots=True)
-class FitResult(Written):
+class FitResult(WriteResult):
     """What keeping a namespace within a budget did, or would do."""
 
     _computed: ClassVar[tuple[str, ...]] = ("tally", "changed")
@@ -312,7 +312,7 @@ class FitResult(Written):
     # tokens that are visible then, for a dry run those that would be; above the budget where what is exempt, or a gate,
     # leaves too little
     after: int
-    refitted: tuple[Refitted, ...]  # what shows less, and what is set aside
+    refitted: tuple[BudgetChange, ...]  # what shows less, and what is set aside
     dry_run: bool  # whether nothing was written
     held: str = ""  # why a gate stopped some of it, and how much; empty if none did
     plans: tuple[Plan, ...] = ()  # the plans, for a dry run
@@ -350,7 +350,7 @@ class CompressionReport(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Lived:
+class PolicyOutcome:
     """How a namespace would have lived under one policy."""
 
     policy: str  # the policy's version
@@ -368,7 +368,7 @@ class Lived:
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class MissedHit:
     """A past hit that would have been missing."""
 
     recall: str  # the entry of the recall log
@@ -387,8 +387,8 @@ class BacktestResult(JsonRecord):
     recalls: int  # recalls that were replayed
     hits: int  # their hits that are still stored
     useful: int  # those that were found useful
-    now: Lived  # how it would have been under the policy in force, replayed in the same way: the yardstick
-    other: Lived  # how it would have been under the other policy
+    now: PolicyOutcome  # how it would have been under the policy in force, replayed in the same way: the yardstick
+    other: PolicyOutcome  # how it would have been under the other policy
     # past hits that the other policy would have hidden and the policy in force would not, newest first
-    lost: tuple[Missed, ...]
+    lost: tuple[MissedHit, ...]
     notes: tuple[str, ...] = ()  # what a reader should know

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from perdure.records.instant import InstantText
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import Outcome, Written
+from perdure.records.outcome import Outcome, WriteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class DecayedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class DecayResult(Written):
+class DecayResult(WriteResult):
     """What decay has made of importance."""
 
     memories_analyzed: int  # visible memories that were looked at: all there are
@@ -46,7 +46,7 @@ class ReinforcedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class ReinforceResult(Written):
+class ReinforceResult(WriteResult):
     """What a reinforcement did."""
 
     memories_reinforced: int  # how many
@@ -67,7 +67,7 @@ class StrengthChange:
 
 
 @dataclass(frozen=True, slots=True)
-class StrengthenResult(Written):
+class StrengthenResult(WriteResult):
     """What a reinforcement of strength by hand did."""
 
     memories_strengthened: int  # how many
@@ -78,7 +78,7 @@ class StrengthenResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class WeakenResult(Written):
+class WeakenResult(WriteResult):
     """What a decay of strength by hand did."""
 
     memories_weakened: int  # how many
@@ -89,7 +89,7 @@ class WeakenResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Used(Written):
+class UseResult(WriteResult):
     """What was made of the news that memories were helpful, wrong or unused."""
 
     outcome: str  # as told

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import RelatedMemory, Written
+from perdure.records.outcome import RelatedMemory, WriteResult
 from perdure.records.plan import Plan
 from perdure.records.store_rows import StoreHealth
 
 
 @dataclass(frozen=True, slots=True)
-class ApplyResult(Written):
+class ApplyResult(WriteResult):
     """Plans that were applied."""
 
     plans: tuple[Plan, ...]  # as they were journalled, in their order
@@ -20,7 +20,7 @@ class ApplyResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class UndoResult(Written):
+class UndoResult(WriteResult):
     """An operation that was taken back."""
 
     undone: str  # the operation
@@ -53,7 +53,7 @@ class ErasureLine(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class ErasureResult(Written):
+class ErasureResult(WriteResult):
     """What was erased, or would be."""
 
     dry_run: bool  # whether nothing was erased
@@ -80,7 +80,7 @@ class ErasureResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class RepairResult(Written):
+class RepairResult(WriteResult):
     """What was wrong with a store, what was repaired, and what is left."""
 
     dry_run: bool  # whether nothing was written

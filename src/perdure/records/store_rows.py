@@ -34,7 +34,7 @@ class Lease:
     until: Instant  # when others may take it, by the clock of whoever looks
     ttl: int  # milliseconds that it lasts from each write on
 
-    def extended(self, now: Instant) -> Lease:
+    def extend(self, now: Instant) -> Lease:
         """Return the lease as it is after a write at an instant."""
         return replace(self, until=max(self.until, now + self.ttl))
 
@@ -61,7 +61,7 @@ class UpkeepState:
     lacks: bool  # whether memories in view have no vector; False where that was not asked
 
 
-class Waiting(NamedTuple):
+class WaitingNamespace(NamedTuple):
     """A namespace where moves wait that were due."""
 
     namespace: str  # which
@@ -105,7 +105,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostAnswer:
     """An answer that a canary had before a plan and has not after it."""
 
     canary: Canary  # which question
@@ -137,7 +137,7 @@ class TransactionView(SearchView, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
+class Purge:
     """What a store says after it has removed what deleted rows left behind."""
 
     searched: int = 0  # how many passages of the erased texts were searched for

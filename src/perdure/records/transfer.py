@@ -39,7 +39,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class TransferResult:
     """What a copy or an import did; both sides held the same rows when it ended."""
 
     namespaces: int  # how many

@@ -10,7 +10,7 @@ from typing import Any, Final
 from perdure.records.instant import from_instant
 from perdure.records.policy_lifecycle import AlertPolicy
 from perdure.records.report import Alert, Stats
-from perdure.records.store_rows import Unwritable, Waiting
+from perdure.records.store_rows import Unwritable, WaitingNamespace
 
 _LEAST_CHANGES = 100  # fewer journalled changes in a day are no growth that matters
 _HELD_PREFIX = "held back by the "
@@ -53,11 +53,11 @@ def find_alerts(
         *_of_maintenance(found.overdue_since, tasks, now, in_use=in_use),
         *_of_memories(found, now),
     )
-    return _reaching(rows, namespace, keys)
+    return _alerts_reaching(rows, namespace, keys)
 
 
 def find_recorded_alerts(
-    waiting: Waiting, tasks: Mapping[str, Mapping[str, Any]], keys: AlertPolicy, now: datetime
+    waiting: WaitingNamespace, tasks: Mapping[str, Mapping[str, Any]], keys: AlertPolicy, now: datetime
 ) -> list[Alert]:
     """Return the alerts of a namespace whose memories are not looked at.
 
@@ -74,14 +74,14 @@ def find_recorded_alerts(
         for a in recorded
         if a["name"] not in _KNOWN_WITHOUT_LOOKING
     ]
-    return _reaching(rows, waiting.namespace, keys)
+    return _alerts_reaching(rows, waiting.namespace, keys)
 
 
 _KNOWN_WITHOUT_LOOKING: Final = frozenset({"unwritable", "overdue_hours", "damage", "failures", "held_days"})
 _Row = tuple[str, str, float, str, tuple[str, ...]]  # name, severity, value, message, ids
 
 
-def _reaching(rows: Iterable[_Row], namespace: str, keys: AlertPolicy) -> list[Alert]:
+def _alerts_reaching(rows: Iterable[_Row], namespace: str, keys: AlertPolicy) -> list[Alert]:
     return [
         Alert(name, severity, namespace, round(value, 4), float(threshold), message, ids)
         for name, severity, value, message, ids in rows

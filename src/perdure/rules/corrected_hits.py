@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, Status
-from perdure.records.recall import Hit, OverFact
+from perdure.records.recall import Hit, OutdatedFact
 from perdure.records.vector import Vector
 from perdure.rules.differences import numbers_in
 from perdure.rules.language.clauses import joined_parts
@@ -82,7 +82,7 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
         (pair for pair in pairs if pair[0] in at and pair[1] in at), key=lambda pair: _said_at(hits, at, pair)
     )
     newer, older = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-    behind, over = defaultdict[str, list[str]](list), defaultdict[str, list[OverFact]](list)
+    behind, over = defaultdict[str, list[str]](list), defaultdict[str, list[OutdatedFact]](list)
     relevance = {h.memory.id: h.relevance for h in hits}
     for later, earlier in known:
         newer[earlier].append(later)
@@ -98,8 +98,8 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
     order = [
         replace(
             h,
-            newer=_joined(newer[h.memory.id], h.newer, older[h.memory.id]),
-            older=_joined(older[h.memory.id], h.older, newer[h.memory.id]),
+            newer=_join_ids(newer[h.memory.id], h.newer, older[h.memory.id]),
+            older=_join_ids(older[h.memory.id], h.older, newer[h.memory.id]),
             over=(*h.over, *over[h.memory.id]),
             relevance=relevance[h.memory.id],
         )
@@ -129,17 +129,17 @@ def _asks_for_earlier_thing(question: str, earlier: str, later: str) -> bool:
     return len(own) > 1 and not own.isdisjoint(numbers_in(question))
 
 
-def _over_parts(hit: Hit, later: Hit) -> list[OverFact]:
+def _over_parts(hit: Hit, later: Hit) -> list[OutdatedFact]:
     """Return what a later statement makes untrue of a message, where a part of that still holds."""
     if hit.memory.kind is not Kind.EPISODE:
         return []
     found = partly_over(hit.memory.content, [content_words(later.memory.content)])
     since = text_of(said_after(later.memory.state, hit.memory.state))
     parts = () if found is None else found.parts
-    return [OverFact(hit.memory.id, part.text, "replaced", since, later.memory.id) for part in parts]
+    return [OutdatedFact(hit.memory.id, part.text, "replaced", since, later.memory.id) for part in parts]
 
 
-def _asks_for_the_rest(question: str, hit: Hit, over: Sequence[OverFact]) -> bool:
+def _asks_for_the_rest(question: str, hit: Hit, over: Sequence[OutdatedFact]) -> bool:
     """Return whether a question has words of a message, and none of what of it is over."""
     gone = frozenset[str]().union(*(content_words(part.content) for part in over))
     asked = content_words(question)
@@ -163,7 +163,7 @@ def _asks_beside_facts(question: str, hit: Hit, later: Hit) -> bool:
     return bool(over) and asked.isdisjoint(said) and not asked.isdisjoint(beside)
 
 
-def _joined(first: Sequence[str], others: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
+def _join_ids(first: Sequence[str], others: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
     """Return ids, the last of the first ones before all; what was remembered again is not what its day says."""
     return tuple(dict.fromkeys((*reversed(first), *(i for i in others if i not in without))))
 
@@ -173,9 +173,9 @@ def _said_at(hits: Sequence[Hit], at: Mapping[str, int], pair: tuple[str, str]) 
     return later, earlier, pair
 
 
-def _partly_over(hit: Hit, values: Mapping[str, str], shown: Mapping[str, Hit]) -> Iterator[OverFact]:
+def _partly_over(hit: Hit, values: Mapping[str, str], shown: Mapping[str, Hit]) -> Iterator[OutdatedFact]:
     """Yield the parts of a memory that later ones say are over, but those that its facts tell."""
     for value, by in values.items() if not hit.updated_by else ():
         if not any(value.casefold() in fact.content.casefold() for fact in hit.over):
             since = text_of(said_after(shown[by].memory.state, hit.memory.state))
-            yield OverFact(hit.memory.id, value, "replaced", since, by)
+            yield OutdatedFact(hit.memory.id, value, "replaced", since, by)

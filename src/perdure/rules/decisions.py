@@ -30,7 +30,7 @@ def settle(
     return replay(states, accesses, now, unshortened, shut=True)
 
 
-def faded(
+def faded_ids(
     states: Mapping[str, State], accesses: Mapping[str, Accesses], policy: Policy, now: Instant
 ) -> frozenset[str]:
     """Return the memories in view that a sweep of this instant would hide if no gate held them back.
@@ -113,10 +113,10 @@ class Decisions:
         """Return whether a memory that nothing is decided about would be hidden if no gate held it back."""
         stored = self._stored[identity]
         left = {} if identity in self._transitions else {identity: stored.state}
-        return bool(faded(left, {identity: stored.accesses}, self.policy, self.now))
+        return bool(faded_ids(left, {identity: stored.accesses}, self.policy, self.now))
 
     @property
-    def changed(self) -> frozenset[str]:
+    def changed_ids(self) -> frozenset[str]:
         """The memories that are stored or changed."""
         return frozenset(self._transitions) | self._new
 

@@ -47,7 +47,7 @@ _THOUSANDS: Final = re.compile(r"[.,](?=\d{3}(?!\d))")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
-class Figure(NamedTuple):
+class TextNumber(NamedTuple):
     """A number that is neither a year nor part of a date."""
 
     unit: str  # the sign beside it, or the beginning of one of the two words after it; empty if there is none
@@ -63,7 +63,7 @@ class Statements:
     # for each "never" the beginnings of the words after it in its clause; of all of them if those are few
     denied: tuple[frozenset[str], ...]
     affirmed: tuple[frozenset[str], ...]  # for each clause the beginnings of its words, those after a "never" left out
-    figures: tuple[Figure, ...]
+    figures: tuple[TextNumber, ...]
     words: frozenset[str]  # the beginnings of all words
     changes: int  # how many of its words say that something has changed
     length: int  # in characters, without code
@@ -109,7 +109,7 @@ def numbers_in(text: str) -> frozenset[str]:
     return frozenset(_COUNTS.get(token) or token for token in tokens if token in _COUNTS or token[0].isdigit())
 
 
-def _figures(tokens: list[str]) -> list[Figure]:
+def _figures(tokens: list[str]) -> list[TextNumber]:
     found = []
     for at, token in enumerate(tokens):
         value = _COUNTS.get(token) or (_THOUSANDS.sub("", token) if token[0].isdigit() else "")
@@ -118,9 +118,9 @@ def _figures(tokens: list[str]) -> list[Figure]:
         beside = {*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]}
         if not _YEAR.fullmatch(value) and beside.isdisjoint(CALENDAR):
             sign = next(iter(beside & _SIGNS), "")
-            units = filter(None, map(_beginning, tokens[at + 1 : at + 3]))
+            units = filter(None, map(_prefix, tokens[at + 1 : at + 3]))
             context = _beginnings(tokens[max(0, at - _AROUND) : at + _AROUND + 1])
-            found.append(Figure(sign or next(units, ""), value, context))
+            found.append(TextNumber(sign or next(units, ""), value, context))
     return found
 
 
@@ -136,11 +136,11 @@ def _numbers(tokens: list[str], reach: int) -> dict[str, frozenset[str]]:
 
 def _beginnings(words: list[str]) -> frozenset[str]:
     """Return the beginnings of content words; days and months say when, not of what a number is."""
-    return frozenset(filter(None, map(_beginning, words)))
+    return frozenset(filter(None, map(_prefix, words)))
 
 
 @lru_cache(maxsize=8192)  # people use few words again and again
-def _beginning(word: str) -> str:
+def _prefix(word: str) -> str:
     is_content = word[0].isalpha() and _APOSTROPHE.split(word)[0] not in STOP_WORDS and word not in CALENDAR
     return word[:_PREFIX] if is_content else ""
 

@@ -32,7 +32,7 @@ class _FactText(NamedTuple):
     value: frozenset[str]
 
 
-def _parsed(content: str) -> _FactText:
+def _parse_fact(content: str) -> _FactText:
     subject, _, rest = content.partition(": ")
     predicate, _, value = rest.partition(": ")
     if value.startswith(_DENIED):  # who replaces the value says the same
@@ -75,13 +75,13 @@ def _speaks_of(later: str, fact: str, source: str, others: Iterable[str]) -> boo
     "FastAPI instead of Flask" leaves the database of "tidewatch uses Flask and stores readings in SQLite" as it is.
     Where it has a word of neither, nothing tells of which it speaks.
     """
-    own = _parsed(fact)
+    own = _parse_fact(fact)
     told = content_words(later) - own.subject
     parts = [content_words(clause) for clause in clauses(source)]
     is_named = any(own.value <= part for part in parts)
     mine = frozenset(own.predicate | own.value).union(*(part for part in parts if own.value <= part))
     besides = [part for part in parts if is_named and not own.value <= part]
-    besides += [other.predicate | other.value for other in map(_parsed, others)]
+    besides += [other.predicate | other.value for other in map(_parse_fact, others)]
     return len(told & mine) >= max((len(told & words) for words in besides), default=0)
 
 
@@ -107,7 +107,7 @@ def facts_replaced(
     """
     known = defaultdict[frozenset[str], list[tuple[MemoryItem, _FactText]]](list)
     for fact in facts:
-        text = _parsed(fact.content)
+        text = _parse_fact(fact.content)
         if text.value and fact.kind is Kind.FACT and fact.status is Status.ACTIVE:
             known[text.value].append((fact, text))
     if not known:
@@ -115,7 +115,7 @@ def facts_replaced(
     back = [(value.words, said_at(m.state)) for m in statements for value in returned_values(m.content)]
     return {
         (statement.id, fact.id)
-        for statement, value in _replacing(statements)
+        for statement, value in _trusted_replacements(statements)
         for fact, text in known.get(value.words, ())
         if said_at(fact.state) <= said_at(statement.state)
         and not any(words == value.words and at > said_at(statement.state) for words, at in back)
@@ -132,7 +132,7 @@ def facts_replaced(
     }
 
 
-def _replacing(statements: Iterable[MemoryItem]) -> Iterator[tuple[MemoryItem, ReplacedValue]]:
+def _trusted_replacements(statements: Iterable[MemoryItem]) -> Iterator[tuple[MemoryItem, ReplacedValue]]:
     for statement in statements:
         for value in replaced_values(statement.content) if is_trusted(stored_trust(statement.metadata)) else ():
             yield statement, value

@@ -64,7 +64,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Unsaid:
+class UnusedNames:
     """Names that nobody says any longer, and what holds them besides."""
 
     forms: frozenset[str] = frozenset()  # their normal forms

@@ -13,7 +13,7 @@ from perdure.records.identifier import short_id
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 from perdure.rules.escaping import LONGEST_LABEL, quoted_line
 from perdure.rules.last_said import said_at, was_affirmed
 from perdure.rules.lifecycle.moves import explain_moves, next_moves
@@ -48,7 +48,7 @@ def inverse_link(kind: str) -> str:
     return _LED_HERE.get(kind, kind)
 
 
-def _last_reason(history: Sequence[Entry]) -> str:
+def _last_reason(history: Sequence[JournalEntry]) -> str:
     if not history:
         return "none"
     undone = "undone: " if history[-1].operation == "undo" else ""
@@ -57,7 +57,7 @@ def _last_reason(history: Sequence[Entry]) -> str:
 
 def explain(
     memory: MemoryItem,
-    history: Sequence[Entry],
+    history: Sequence[JournalEntry],
     links: Sequence[tuple[str, str, float]],
     policy: Policy,
     now: Instant,
@@ -74,7 +74,7 @@ def explain(
     summary = (
         f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(memory.state.tier_ms)}; "
         f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
-        f"{_affirmed(memory)}{untrue}{' ' * bool(untrue)}Last entry: {_last_reason(history)}. {next_move}"
+        f"{_affirmed_since(memory)}{untrue}{' ' * bool(untrue)}Last entry: {_last_reason(history)}. {next_move}"
     )
     return Explanation(
         id=memory.id,
@@ -88,7 +88,7 @@ def explain(
     )
 
 
-def _affirmed(memory: MemoryItem) -> str:
+def _affirmed_since(memory: MemoryItem) -> str:
     """Return since when a memory that was confirmed or remembered again counts as said; facts tell that themselves."""
     if memory.kind is Kind.FACT or not was_affirmed(memory.state):
         return ""
@@ -148,10 +148,10 @@ def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now
         f"creation, {state.access_count} {accesses}, half-life {policy.importance.half_life_days:g} days "
         f"before accesses lengthen it, floor {policy.importance.floor:g}, {given_back:.3f} of the loss given back for "
         f"accesses; each recall adds {policy.importance.on_access:g} to the base",
-        "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading(state, policy)}, "
+        "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading_clause(state, policy)}, "
         f"{truth_age:.1f} days",
         "strength": _strength(memory, policy, now),
-        "retention": f"{memory.retention:.3f}: {age:.1f} days, {_lasting(state, policy)}"
+        "retention": f"{memory.retention:.3f}: {age:.1f} days, {_lasting_clause(state, policy)}"
         + ("; a review is suggested" if memory.retention < policy.retention.threshold else ""),
         "form": f"{state.form.value} since {text_of(state.form_ms)}, {state.tokens} tokens"
         + ("; the meaning guard refused a shorter form" if state.firm else ""),
@@ -160,7 +160,7 @@ def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now
     }
 
 
-def _lasting(state: State, policy: Policy) -> str:
+def _lasting_clause(state: State, policy: Policy) -> str:
     if policy.retention.curve == "fsrs":
         return f"stability {state.stability:.2f} days (days until retention is 0.9), difficulty {state.difficulty:.2f}"
     return f"strength {policy.retention.strength_days:g} days x {policy.retention.growth:g}^{state.reinforcements}"
@@ -172,24 +172,24 @@ def _strength(memory: MemoryItem, policy: Policy, now: Instant) -> str:
     level = float(curve.level_at(max(0, now - memory.state.strength_ms) / DAY_MS)[0])
     return (
         f"{memory.strength:.3f}: level {level:.3f}, baseline {float(curve.baseline()[0]):.3f}, threshold "
-        f"{float(curve.threshold()[0]):.3f}; {_forgetting(columns, curve, policy)}"
+        f"{float(curve.threshold()[0]):.3f}; {_forgetting_clause(columns, curve, policy)}"
     )
 
 
-def _forgetting(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
+def _forgetting_clause(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
     if policy.archive.rule != "strength":
         rule = policy.archive.rule
         return f"it does not decide when this is archived: {_ARCHIVED_BY[rule]} (archive.rule = {rule})"
     if columns.fact[0] or columns.scope[0] == TASK:
         return f"never forgotten, because it is a {'fact' if columns.fact[0] else 'memory of a task'}"
-    at = int(due_instants(columns.strength_ms, curve.forgetting())[0])
+    at = int(due_instants(columns.strength_ms, curve.forgotten_age())[0])
     if at < NEVER:
         return f"forgotten at {text_of(max(at, int(columns.status_ms[0])))}, without reinforcement"
     safe = never_forgotten_from(curve.parameters).item()
     return f"never forgotten, because its importance {float(columns.importance[0]):.3f} is above {safe:.3f}"
 
 
-def _fading(state: State, policy: Policy) -> str:
+def _fading_clause(state: State, policy: Policy) -> str:
     columns = Columns.of([state])
     rate = float(confidence_curve(columns, policy)[0].rate[0])
     if rate == 0.0:
@@ -202,7 +202,7 @@ def _fading(state: State, policy: Policy) -> str:
     return f"loses {rate:.4%} a day since {since}" + (f", slowed {slowed:.2f} times by access" if slowed > 1 else "")
 
 
-def _hold(due: Trajectory, wait: str, history: Sequence[Entry]) -> str:
+def _hold(due: Trajectory, wait: str, history: Sequence[JournalEntry]) -> str:
     """Return what holds a memory back: the loss budget's word of now, or what the journal noted; empty if nothing."""
     noted = [e.because.removeprefix(_HELD_PREFIX) for e in history if e.because.startswith(_HELD_PREFIX)]
     freed = bool(due.transitions and noted and noted[-1].startswith("loss budget"))

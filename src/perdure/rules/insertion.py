@@ -20,9 +20,9 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
 from perdure.rules.language.tokens import count_tokens
-from perdure.rules.last_policies import LastPolicies
+from perdure.rules.last_policies import PolicyCache
 from perdure.rules.lifecycle.moves import entry_tier, next_moves
-from perdure.rules.lifecycle.single_moves import Single
+from perdure.rules.lifecycle.single_moves import SingleMemory
 from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, with_values
 
 NEAREST = 5
@@ -121,7 +121,7 @@ def place_in_tiers(states: Sequence[State], messages: Sequence[bool], policy: Po
 
 
 def _place_one(state: State, message: bool, policy: Policy) -> State:  # zipped
-    one = Single(state, policy)
+    one = SingleMemory(state, policy)
     tier, (strength, level) = one.entry_tier(recent_message=message), _first_strength(policy)(state)
     one.place(tier, strength, level)
     return with_values(state, tier=tier, strength=strength, level=level, due_ms=one.due(), held=False)
@@ -145,7 +145,7 @@ class _FirstStrength:
         return self._known[key]
 
 
-_first_strength: Final = LastPolicies(_FirstStrength)
+_first_strength: Final = PolicyCache(_FirstStrength)
 
 
 def _first_reinforcement(columns: Columns, policy: Policy) -> tuple[Array, Array]:
@@ -156,7 +156,7 @@ def _first_reinforcement(columns: Columns, policy: Policy) -> tuple[Array, Array
 def with_due(states: Sequence[State], policy: Policy) -> list[State]:
     """Return states with the instant at which each next needs attention."""
     if len(states) <= FEW:
-        return [replace(s, due_ms=Single(s, policy).due()) for s in states]
+        return [replace(s, due_ms=SingleMemory(s, policy).due()) for s in states]
     due = next_moves(Columns.of(states), policy).at.tolist()
     return [replace(s, due_ms=None if at >= NEVER else at) for s, at in zip(states, due, strict=True)]
 

@@ -11,7 +11,7 @@ T = TypeVar("T")
 _MOST_KEPT: Final = 8
 
 
-class LastPolicies(Generic[T]):
+class PolicyCache(Generic[T]):
     """Makes something of each policy once; policies never change."""
 
     def __init__(self, make: Callable[[Policy], T]) -> None:

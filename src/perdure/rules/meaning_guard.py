@@ -198,7 +198,7 @@ def _count_shared(one: _Sentence, other: _Sentence) -> int:
 
 
 def _contradicts(one: _Sentence, other: _Sentence) -> bool:
-    mine, theirs = _unmatched(one.items, other.items), _unmatched(other.items, one.items)
+    mine, theirs = _unmatched_items(one.items, other.items), _unmatched_items(other.items, one.items)
     if all(is_of_time(i) for i in (*mine, *theirs)) and not same_mode(one.statement.items, other.statement.items):
         return True
     if any(i.kind == "negation" or i.value in TURNING for i in (*mine, *theirs)) or not (mine or theirs):
@@ -212,14 +212,14 @@ def _contradicts(one: _Sentence, other: _Sentence) -> bool:
         return True
     runs = {marker: items for clause in other.clauses for marker, items in clause.runs()}
     return any(
-        _unmatched(items, other.items) and _unmatched(runs[marker], one.items)
+        _unmatched_items(items, other.items) and _unmatched_items(runs[marker], one.items)
         for clause in one.clauses
         for marker, items in clause.runs()
         if marker in runs
     )
 
 
-def _unmatched(items: Sequence[Item], others: Sequence[Item]) -> list[Item]:
+def _unmatched_items(items: Sequence[Item], others: Sequence[Item]) -> list[Item]:
     return [i for i in items if not any(i.same(o) for o in others)]
 
 

@@ -23,7 +23,7 @@ def newer_before(chosen: Sequence[Hit], known: Sequence[Hit], found: Sequence[Hi
     others = {h.memory.id: h for h in (*known, *chosen)}
     after = {h.memory.id: (*filter(None, [h.updated_by]), *h.newer) for h in found if h.memory.id not in others}
     for hit in chosen:
-        newer = tuple(dict.fromkeys(i for one in hit.newer for i in _standing(one, others, after)))
+        newer = tuple(dict.fromkeys(i for one in hit.newer for i in _current_ids(one, others, after)))
         if hit.newer and not newer and hit.memory.kind is Kind.FACT:
             continue
         if newer and newer[0] not in shown:
@@ -33,7 +33,7 @@ def newer_before(chosen: Sequence[Hit], known: Sequence[Hit], found: Sequence[Hi
     return list(shown.values())
 
 
-def _standing(identity: str, others: Mapping[str, Hit], after: Mapping[str, Sequence[str]]) -> list[str]:
+def _current_ids(identity: str, others: Mapping[str, Hit], after: Mapping[str, Sequence[str]]) -> list[str]:
     """Return what may be shown for one that is named: itself, or what stands in its place now."""
     waiting, seen = [identity], list[str]()
     while waiting:

@@ -11,7 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from perdure.formulas.changes import PairSignals
-from perdure.rules.differences import Figure, Statements
+from perdure.rules.differences import Statements, TextNumber
 
 _LEAST = 2  # so many words in common at least; fewer are chance
 _CHANGES = 2  # more words of change in a text say no more
@@ -93,7 +93,7 @@ def _figures(one: Statements, other: Statements, weight: Weight) -> tuple[float,
     return differ, agree
 
 
-def _differ(one: Figure, other: Figure) -> bool:
+def _differ(one: TextNumber, other: TextNumber) -> bool:
     """Return whether two figures of one unit, with a word in common around them, are not the same."""
     is_of_one_unit = one.unit == other.unit and bool(one.unit)
     return is_of_one_unit and one.value != other.value and not one.context.isdisjoint(other.context)

@@ -66,14 +66,14 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
 def _unknown_name(name: str, value: Any, known: Sequence[str]) -> str:
     """What is wrong with a name at the top of a policy."""
     if isinstance(value, Mapping):
-        return f"unknown section [{name[:100]}]{_meant(name, known)}; the sections are {', '.join(known)}."
+        return f"unknown section [{name[:100]}]{_suggestion(name, known)}; the sections are {', '.join(known)}."
     if name in EXPECTED_KEYS:
         return f"unknown key {name!r}; {EXPECTED_KEYS[name]}."
     others = f"the only key outside a section is preset; the sections are {', '.join(known)}."
-    return f"unknown key {name[:100]!r}{_meant(name, ('preset', *known))}; {others}"
+    return f"unknown key {name[:100]!r}{_suggestion(name, ('preset', *known))}; {others}"
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def _suggestion(name: str, known: Iterable[str]) -> str:
     """Return the name that was probably meant, as a clause; empty if none is near."""
     from difflib import get_close_matches  # noqa: PLC0415  # start-up time
 
@@ -91,7 +91,7 @@ def _section(name: str, kind: type, settings: Mapping[str, Any]) -> tuple[dict[s
             continue
         if key not in known:
             meant = EXPECTED_KEYS.get(str(key)) or f"its keys are {', '.join(known)}"
-            near = "" if key in EXPECTED_KEYS else _meant(str(key), known)
+            near = "" if key in EXPECTED_KEYS else _suggestion(str(key), known)
             problems.append(f"unknown key {str(key)[:100]!r} in [{name}]{near}; {meant}.")
             continue
         value = setting
@@ -188,4 +188,4 @@ def _something_is_forgotten(policy: Policy) -> bool:
     keys = strength_parameters(policy, np.array([SESSION, LONG_TERM]))
     resting = StrengthCurve(nothing, nothing, nothing, keys).baseline()
     learned = StrengthCurve(*reinforce_strength(resting, nothing, nothing, 1.0, keys), nothing, keys)
-    return bool(np.any(learned.forgetting() <= HORIZON_DAYS))
+    return bool(np.any(learned.forgotten_age() <= HORIZON_DAYS))

@@ -190,7 +190,7 @@ def _came_later(one: MemoryItem, other: MemoryItem) -> bool:
     return both_said or said_at(one.state) > said_at(other.state)
 
 
-def compared(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) -> tuple[list[Pair], Array]:
+def compare_hits(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) -> tuple[list[Pair], Array]:
     """Return the places of each two hits that may be about one thing, the one said first first, and their signals.
 
     The signals are rows of ``PairSignals``, shape [n, 11].

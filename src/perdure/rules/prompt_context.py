@@ -78,22 +78,22 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
     ``places`` has the numbers of the memories in the lines before this one; others are named by their ids.
     """
 
-    def named(identity: str) -> str:
+    def name_of(identity: str) -> str:
         return f"number {places[identity]}" if identity in places else label(shown_id(identity))
 
     yield from [f"ended {hit.ended}"] if hit.ended else ()
     for fact in hit.over[:FEW]:
-        see = f"; see {named(fact.replaced_by)}" if fact.replaced_by else ""
+        see = f"; see {name_of(fact.replaced_by)}" if fact.replaced_by else ""
         yield f"no longer holds: {quoted_line(fact.content, LONGEST_LABEL)} ({fact.over} {fact.since[:10]}{see})"
     for fact in hit.earlier[:FEW]:
         yield f"before: {quoted_line(fact.content, LONGEST_LABEL)} ({fact.over} {fact.since[:10]})"
     if hit.updated_by and not hit.over:
-        yield f"a later message says otherwise: {named(hit.updated_by)}"
+        yield f"a later message says otherwise: {name_of(hit.updated_by)}"
     if hit.newer:
         newest = hit.newer[0]
-        yield f"{'newer, compare' if newest in hit.differs else 'newer'}: {named(newest)}"
+        yield f"{'newer, compare' if newest in hit.differs else 'newer'}: {name_of(newest)}"
     for other in hit.contested_with[:FEW]:
-        yield f"conflicts with {named(other)}: ask which is right"
+        yield f"conflicts with {name_of(other)}: ask which is right"
     if more := len(hit.contested_with[FEW:]):
         yield f"and with {more} more"
     if hit.memory.aging:

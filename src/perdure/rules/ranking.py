@@ -17,7 +17,7 @@ from perdure.records.instant import DAY_MS, Instant
 from perdure.records.maker import maker_of
 from perdure.records.memory import MemoryItem
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.recall import CandidateColumns, Hit, Pool, Query, Ranked
+from perdure.records.recall import CandidateColumns, Hit, Pool, Query, RankedCandidate
 from perdure.records.vector import Vector
 from perdure.rules.language.dates import periods_in
 from perdure.rules.language.words import has_name, is_named, may_answer, people_named
@@ -29,7 +29,7 @@ _STRICTER: Final = 2.5
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking(Sequence[Ranked]):
+class Ranking(Sequence[RankedCandidate]):
     """Candidates, best first, as columns of shape [n]; an entry is made where one is looked at."""
 
     ids: Sequence[str]
@@ -39,7 +39,7 @@ class Ranking(Sequence[Ranked]):
     relevance: Array
 
     @classmethod
-    def of(cls, order: Sequence[Ranked]) -> Ranking:
+    def of(cls, order: Sequence[RankedCandidate]) -> Ranking:
         """Return entries, best first, as columns."""
         names = dict.fromkeys(name for entry in order for name in entry.parts)
         return cls(
@@ -64,27 +64,27 @@ class Ranking(Sequence[Ranked]):
         """Return how many there are."""
         return len(self.ids)
 
-    def __iter__(self) -> Iterator[Ranked]:
+    def __iter__(self) -> Iterator[RankedCandidate]:
         """Yield all entries; one by one they would cost three times as much."""
         names = list(self.parts)
         columns = zip(*(values.tolist() for values in self.parts.values()), strict=True) if names else [()] * len(self)
         numbers = zip(self.scores.tolist(), self.cosines.tolist(), self.relevance.tolist(), strict=True)
         for identity, values, (score, cosine, chance) in zip(self.ids, columns, numbers, strict=True):
             parts = {name: value for name, value in zip(names, values, strict=True) if value}
-            yield Ranked(identity, score, parts, None if cosine != cosine else cosine, chance)  # noqa: PLR0124  # NaN
+            yield RankedCandidate(identity, score, parts, None if cosine != cosine else cosine, chance)  # noqa: PLR0124  # NaN
 
     @overload
-    def __getitem__(self, at: int) -> Ranked: ...
+    def __getitem__(self, at: int) -> RankedCandidate: ...
     @overload
     def __getitem__(self, at: slice) -> Ranking: ...
-    def __getitem__(self, at: int | slice) -> Ranked | Ranking:
+    def __getitem__(self, at: int | slice) -> RankedCandidate | Ranking:
         """Return an entry, or those of a part."""
         if isinstance(at, slice):
             return self.take(np.arange(len(self))[at])
         cosine = float(self.cosines[at])
         parts = {name: value for name, values in self.parts.items() if (value := float(values[at]))}
         score, chance = float(self.scores[at]), float(self.relevance[at])
-        return Ranked(self.ids[at], score, parts, None if math.isnan(cosine) else cosine, chance)
+        return RankedCandidate(self.ids[at], score, parts, None if math.isnan(cosine) else cosine, chance)
 
 
 def why_nothing_known(pool: Pool, policy: RecallPolicy) -> str:
@@ -132,11 +132,11 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
         previous,
         following,
         session,
-        answers=speakers.answering(asks, previous),
-        named=speakers.passing(lambda speaker: is_named(speaker, names)),
+        answers=speakers.answers_other_speaker(asks, previous),
+        named=speakers.speakers_passing(lambda speaker: is_named(speaker, names)),
         weight=policy.answer,
     )
-    tells = 1.0 - policy.asking * (asks & speakers.passing(has_name))
+    tells = 1.0 - policy.asking * (asks & speakers.speakers_passing(has_name))
     parts = {"semantic": dense * tells, "keyword": lexical * tells}
     weights = {"neighbour": policy.neighbour, "session": policy.session, "named": policy.named}
     parts |= {name: weights[name] * values for name, values in context.items()}
@@ -198,15 +198,15 @@ class _Speakers:
         numbers = {name: number for number, name in enumerate(self._names)}
         self._of = np.array([*map(numbers.__getitem__, columns.speakers)])
 
-    def passing(self, test: Callable[[str | None], bool]) -> Bools:
+    def speakers_passing(self, test: Callable[[str | None], bool]) -> Bools:
         """Return whose speaker passes a test."""
         passes: Bools = np.array([test(name) for name in self._names], dtype=np.bool_)[self._of]
         return passes
 
-    def answering(self, asks: Bools, previous: Ints) -> Bools:
+    def answers_other_speaker(self, asks: Bools, previous: Ints) -> Bools:
         """Return which answer a question that another speaker asked in the turn before."""
         follows_question = (previous >= 0) & asks[previous] & (self._of[previous] != self._of)
-        return np.asarray(follows_question & self.passing(may_answer), dtype=np.bool_)
+        return np.asarray(follows_question & self.speakers_passing(may_answer), dtype=np.bool_)
 
 
 _hit: Final = maker_of(Hit)
@@ -215,7 +215,7 @@ _UNMARKED: Final = {field.name: field.default for field in fields(Hit) if field.
 """What is said of a hit only after it was ranked."""
 
 
-def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit:
+def with_signals(entry: RankedCandidate, memory: MemoryItem, policy: RecallPolicy) -> Hit:
     """Return a hit: relevance plus the small, bounded part of importance and confidence."""
     extra = policy.signals * (memory.importance + memory.confidence) / 2.0
     parts = {**entry.parts, "signals": extra} if extra else dict(entry.parts)

@@ -36,7 +36,7 @@ class RowRedactor:
         column = {"operation": "note", "recall": "query"}.get(part)
         return self._with_texts(row, (column,)) if column else row
 
-    def renewed(self, row: Line) -> Line:
+    def renew_digests(self, row: Line) -> Line:
         """Return a journal line whose digests are those of what is stored; the same object if they are already."""
         after = _load(row.get("after"))
         known = after.get(DIGESTS) if after is not None else None

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from perdure.records.patterns import lazy_pattern
 from perdure.rules.secret_shapes import Found
 from perdure.rules.secret_values import (
-    Clued,
+    PrefilteredPatterns,
     is_key,
     is_network_key,
     is_passphrase,
@@ -190,7 +190,7 @@ _NETWORK_KEYS: Final = _Name(
     is_network_key,
 )
 _NAMES: Final = (_PASSWORDS, _TOKENS, _SESSIONS, _KEYS, _OTHER_KEYS, _NETWORK_KEYS)
-_CLUES: Final = Clued(((clue,), (name, clue)) for name in _NAMES for clue in name.clues)
+_CLUES: Final = PrefilteredPatterns(((clue,), (name, clue)) for name in _NAMES for clue in name.clues)
 
 
 def find_named(text: str, lower: str) -> Iterator[Found]:

@@ -10,7 +10,7 @@ from typing import Final
 from perdure.rules.secret_context import ENDS, VALUE, places
 from perdure.rules.secret_shapes import Found
 from perdure.rules.secret_values import (
-    Clued,
+    PrefilteredPatterns,
     is_key,
     is_password,
     is_placeholder,
@@ -140,4 +140,6 @@ _PHRASES: Final = (
     *(("password", command, f"{command}{rest}{_OPEN}{VALUE}", is_password) for command, rest in _FLAGS),
     *(("token", c, rf"{c}[ \t]{{1,4}}{_OPEN}{VALUE}", is_random) for c in (*_TOKEN_COMMANDS, "AUTH")),
 )
-_BY_CLUE: Final = Clued(((clue,), (what, clue.lower(), shape, is_one)) for what, clue, shape, is_one in _PHRASES)
+_BY_CLUE: Final = PrefilteredPatterns(
+    ((clue,), (what, clue.lower(), shape, is_one)) for what, clue, shape, is_one in _PHRASES
+)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from perdure.records.patterns import lazy_pattern
-from perdure.rules.secret_values import Clued, is_beside_key_id, is_made_by_chance, is_sample
+from perdure.rules.secret_values import PrefilteredPatterns, is_beside_key_id, is_made_by_chance, is_sample
 
 Found = tuple[int, int, str]  # (start, end, what it is)
 
@@ -210,7 +210,7 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
 
 _MOST: Final = 400
 """Characters after a beginning that are judged: a long text of beginnings alone would be read once for each of them."""
-_STARTING: Final = Clued(
+_STARTING: Final = PrefilteredPatterns(
     ((start,), (name, start, lazy_pattern(rest.replace(",}", f",{_MOST}}}")))) for name, start, rest in _STARTS
 )
 _DIGIT: Final = lazy_pattern(r"\d")
@@ -287,7 +287,7 @@ _BLOCK: Final = lazy_pattern(r"[A-Za-z0-9]{20,}+")
 
 _LONG_RUN: Final = lazy_pattern(r"\S{15}")
 """Each of these keys, with its beginning, has 15 characters without a space, or more."""
-_AROUND: Final = Clued(
+_AROUND: Final = PrefilteredPatterns(
     (clues, (name, clues, back, on, lazy_pattern(shape), is_one)) for name, clues, back, on, shape, is_one in _AROUNDS
 )
 

@@ -157,7 +157,7 @@ def _has_case(value: str) -> bool:
     return any(c.isupper() for c in value) and any(c.islower() for c in value)
 
 
-class Clued(Generic[T]):
+class PrefilteredPatterns(Generic[T]):
     """Tests of texts, each with its clues: fixed texts of which one must be there."""
 
     def __init__(self, items: Iterable[tuple[Iterable[str], T]]) -> None:

@@ -174,11 +174,11 @@ def _operation_pages(read: NamespaceView, namespace: str, windows: _Windows, pag
             altered, count, after = read(namespace, partial(altered_operations, after=after))
             left, done = left - count, done + count
             pages.add(count)
-            known = read(namespace, partial(_confirmed, ids=[row["id"] for row in altered])) if altered else ()
+            known = read(namespace, partial(_confirmed_losses, ids=[row["id"] for row in altered])) if altered else ()
             yield done / total, [_operation_fault(namespace, row) for row in altered if row["id"] not in known]
 
 
-def _confirmed(session: Session, ids: Sequence[str]) -> set[str]:
+def _confirmed_losses(session: Session, ids: Sequence[str]) -> set[str]:
     """Return of some operations those of which somebody confirmed that lines of them are lost."""
     return {row[1] for row in session.rows("documents_of", shelf=Shelf.LOST.value, ids=ids)}
 

@@ -185,7 +185,7 @@ class Codes:
             return self.nearest_among(code, np.flatnonzero(mask), k)
         blocks = self._blocks
         width = blocks.shape[2]
-        meter = Meter(min(width, BLOCK))
+        meter = DistanceMeter(min(width, BLOCK))
         shortlist = Shortlist(k, 64 * self.words)
         for block, start in enumerate(range(0, count if k else 0, width)):
             stop = min(start + width, count)
@@ -218,7 +218,7 @@ class Codes:
         _check_positions(positions, count)
         if mask is not None:
             positions = positions[mask[positions]]
-        meter = Meter(min(len(positions), BLOCK))
+        meter = DistanceMeter(min(len(positions), BLOCK))
         distances = np.empty(len(positions), np.uint16)
         for start in range(0, len(positions), BLOCK):
             some = positions[start : start + BLOCK]
@@ -293,7 +293,7 @@ def _check_positions(positions: Positions, count: int) -> None:
         raise IndexError(f"positions must be from 0 to {count - 1}")
 
 
-class Meter:
+class DistanceMeter:
     """Measures blocks of at most so many rows."""
 
     def __init__(self, rows: int) -> None:

@@ -131,7 +131,7 @@ def _open_foreign(path: str, flags: int) -> int:
 def merge(data: bytes, text: str, name: str) -> bytes:
     """Return a file's bytes with the digest and its checksum in them, in the file's own line ends."""
     _check_text(data, name)
-    made = _sealed(text.encode("utf-8"))
+    made = _seal(text.encode("utf-8"))
     lines = _lines(data)
     span = _span(lines, name)
     if span is None:
@@ -144,7 +144,7 @@ def merge(data: bytes, text: str, name: str) -> bytes:
     return b"".join(lines[: span.start]) + made + b"".join(lines[span.stop :])
 
 
-def _sealed(made: bytes) -> bytes:
+def _seal(made: bytes) -> bytes:
     """Return a digest whose begin marker names the checksum of what stands between the markers."""
     lines = _lines(made)
     marker = b"<!-- perdure:begin %s -->" % _checksum(lines[1:-1])

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from perdure.records.patterns import lazy_pattern
 from perdure.stores.byte_search import ByteSearch
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.rows import UNREADABLE
 
 SHORTEST: Final = 12
@@ -126,12 +126,12 @@ def find_in_rows(stream: Callable[[str], Iterable[Values]], phrases: Sequence[st
     """
     found, said = Findings(), set[tuple[str, bytes]]()  # (namespace, passage) of memories
     parts = ByteSearch(map(as_bytes, phrases))
-    wholes = ByteSearch(as_bytes(text) for text in map(_folded, texts) if len(text) >= SHORTEST)
+    wholes = ByteSearch(as_bytes(text) for text in map(_fold_case, texts) if len(text) >= SHORTEST)
     for statement in _STATEMENTS if phrases else ():
         for (kind, namespace, identity, words), held in _rows_holding(stream(statement), parts):
             found.held |= held
-            folded = _folded(words)
-            here = {(namespace, part) for part in held if _holds_words(folded, _folded(part.decode()))}
+            folded = _fold_case(words)
+            here = {(namespace, part) for part in held if _holds_words(folded, _fold_case(part.decode()))}
             said |= here if kind == "memory" else set()
             if here and (here - said or _holds_one(folded, wholes)):
                 found.add(kind, namespace, identity)
@@ -146,12 +146,12 @@ def _rows_holding(rows: Iterable[Values], search: ByteSearch) -> Iterator[tuple[
         batch.append(_row(values))
         size += len(batch[-1][3])
         if size > _BATCH:
-            yield from _holding(batch, search)
+            yield from _batch_rows_holding(batch, search)
             batch, size = [], 0
-    yield from _holding(batch, search)
+    yield from _batch_rows_holding(batch, search)
 
 
-def _holding(batch: Sequence[Row], search: ByteSearch) -> Iterator[tuple[Row, set[bytes]]]:
+def _batch_rows_holding(batch: Sequence[Row], search: ByteSearch) -> Iterator[tuple[Row, set[bytes]]]:
     blocks = [as_bytes(words) for *_, words in batch]
     starts = [*accumulate((len(block) + 1 for block in blocks), initial=0)]
     held: dict[int, set[bytes]] = {}
@@ -163,7 +163,7 @@ def _holding(batch: Sequence[Row], search: ByteSearch) -> Iterator[tuple[Row, se
 def _row(values: Values) -> Row:
     kind, namespace, identity, pack, *texts = values
     with suppress(*UNREADABLE):  # a check says so
-        texts.append(unpacked("", pack))
+        texts.append(unpack_text("", pack))
     return kind, namespace, identity, "\0".join(map(_as_text, filter(None, texts)))
 
 
@@ -197,7 +197,7 @@ def _holds_words(where: str, text: str) -> bool:
     return False
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return " ".join(_ESCAPED.sub(lambda found: "" if found[0] == "\\" else " ", text).split()).casefold()
 
 

@@ -123,7 +123,7 @@ class Redactor:
         redacted = self._value(data)
         if "shelf" in redacted:
             redacted = self._image(redacted)
-        return _written(text, data, redacted)
+        return _redacted_json(text, data, redacted)
 
     def document(self, text: str) -> str:
         """Return the data of a document, as the image of it in the journal has it.
@@ -134,13 +134,13 @@ class Redactor:
             data = json.loads(text)
         except UNREADABLE:
             return ""
-        return _written(text, data, self._named(self._value(data)))
+        return _redacted_json(text, data, self._without_names(self._value(data)))
 
     def _image(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return a document in the journal without the names and ids of erased entities."""
         shelf, name = str(row["shelf"]), str(row["name"])
         fresh = {**row, "name": self.name(shelf, name)}
-        return {**fresh, "data": self._named(row["data"])} if "data" in row else fresh
+        return {**fresh, "data": self._without_names(row["data"])} if "data" in row else fresh
 
     def name(self, shelf: str, name: str) -> str:
         """Return the name of a document with another id for an erased entity."""
@@ -150,7 +150,7 @@ class Redactor:
         """Return what a document is about, with another id for an erased entity."""
         return self._stand_ins.get(identity, identity)
 
-    def _named(self, value: Any, key: str = "") -> Any:
+    def _without_names(self, value: Any, key: str = "") -> Any:
         """Return data of a document without erased names, and with other ids for erased entities."""
         if isinstance(value, str):
             if key in _POINTING or "|" in value:
@@ -159,8 +159,8 @@ class Redactor:
                 return ERASED if self._names.is_one(value) else value
             return self.question(value) if key in _SAYING else value
         if isinstance(value, list):
-            return [self._named(item, key) for item in value]
-        return {k: self._named(v, k) for k, v in value.items()} if isinstance(value, Mapping) else value
+            return [self._without_names(item, key) for item in value]
+        return {k: self._without_names(v, k) for k, v in value.items()} if isinstance(value, Mapping) else value
 
     def _id(self, value: str) -> str:
         """Return an id of an entity, or what begins with one and a bar, with another id for an erased one."""
@@ -179,7 +179,7 @@ class Redactor:
         return value
 
 
-def _written(text: str, data: Any, redacted: Any) -> str:
+def _redacted_json(text: str, data: Any, redacted: Any) -> str:
     return text if redacted == data else json.dumps(redacted, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -251,7 +251,7 @@ def _redact_notes(session: Session, redactor: Redactor, about: Collection[str]) 
             note = stored.decode() if isinstance(stored, bytes) else stored
             redacted, given = redactor.note(note, about=identity in about)
         except UNREADABLE:
-            note, redacted, given = None, _lost(f"The note of the operation {identity}"), False
+            note, redacted, given = None, _unreadable(f"The note of the operation {identity}"), False
         lost |= {identity} if given else set()
         if redacted != note:
             session.run("redact_note", id=identity, note=redacted)
@@ -279,7 +279,7 @@ def _redact_journal(
                 *images, because = redactor.line(*stored, given=operation in given)
                 fresh = [*(renewed_documents(text, renewed) for text in images), because]
             except UNREADABLE:
-                fresh = [None, None, _lost(f"Line {position} of the operation {operation}")]
+                fresh = [None, None, _unreadable(f"Line {position} of the operation {operation}")]
             if fresh != stored:
                 news = dict(zip(("before", "after", "because"), fresh, strict=True))
                 session.run("redact_journal", operation=operation, position=position, **news)
@@ -322,7 +322,7 @@ def _may_have_found(erasure: Erasure, hits: Any) -> bool:
         return True
 
 
-def _lost(what: str) -> str:
+def _unreadable(what: str) -> str:
     """Warn of what cannot be read, and return what stands in its place: nobody could say which words it has."""
     warnings.warn(f"{what} could not be read. Nothing of it was kept.", DamageWarning, stacklevel=2)
     return f"{ERASED}: it could not be read"

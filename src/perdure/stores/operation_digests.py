@@ -39,7 +39,7 @@ def altered_operations(session: Session, after: int) -> tuple[list[Row], int, in
         The altered ones, how many were looked at, and the number of the last one; None for it on the last page.
     """
     found = session.rows("move_operation", number_after=after, limit=PAGE)
-    page = found[: _fitting(found)]
+    page = found[: _page_size(found)]
     found_rows = _with_digests(session, page)
     altered = [
         row for row, digest in found_rows if row["digest"] not in (None, digest) or row["lines"] != row["changes"]
@@ -48,7 +48,7 @@ def altered_operations(session: Session, after: int) -> tuple[list[Row], int, in
     return altered, len(page), None if is_last else int(page[-1][0])
 
 
-def _fitting(operations: Sequence[Sequence[Any]]) -> int:
+def _page_size(operations: Sequence[Sequence[Any]]) -> int:
     """Return how many operations make a page: one may have lines by the hundred."""
     lines = 0
     for count, values in enumerate(operations, 1):

@@ -20,7 +20,7 @@ def pack_text(text: str) -> tuple[str, bytes | None]:
     return ("", smaller) if len(smaller) < len(data) else (text, None)
 
 
-def unpacked(text: str, data: bytes | None) -> str:
+def unpack_text(text: str, data: bytes | None) -> str:
     """Return the whole text from both columns."""
     if data is None:
         return text

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from perdure.records.errors import ConflictError, DamageWarning, InvalidInput, StoreDamaged
-from perdure.records.glance import Glance
+from perdure.records.glance import MemoryPreview
 from perdure.records.instant import Instant
 from perdure.records.maker import maker_of
 from perdure.records.memory import Document, Record, Shelf, State
@@ -117,7 +117,7 @@ _BEGINNING: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _HEX: Final = re.compile(r"[A-Fa-f0-9-]+")
 
 
-def reached(what: str, by_place: Mapping[str, T], covers: Callable[[str], bool]) -> T | None:
+def first_reached(what: str, by_place: Mapping[str, T], covers: Callable[[str], bool]) -> T | None:
     """Return what the namespace has that a caller reaches, else what any has: for the caller to refuse.
 
     Raises:
@@ -215,7 +215,7 @@ def _readable(namespace: str, rows: Iterable[Sequence[Any]]) -> Iterator[Record]
             _warn(error)
 
 
-def glances(session: Session, namespace: str, ids: Sequence[str]) -> list[Glance]:
+def glances(session: Session, namespace: str, ids: Sequence[str]) -> list[MemoryPreview]:
     """Return glances of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning."""
     try:
         rows = session.rows("glances", ids=list(ids))
@@ -230,9 +230,11 @@ def glances(session: Session, namespace: str, ids: Sequence[str]) -> list[Glance
     return [found[i] for i in ids if i in found]
 
 
-def _glance(record: Record) -> Glance:
+def _glance(record: Record) -> MemoryPreview:
     state, content = record.state, record.content
-    return Glance(record.id, state.kind, state.scope, state.status, content.session, state.created_ms, content.text)
+    return MemoryPreview(
+        record.id, state.kind, state.scope, state.status, content.session, state.created_ms, content.text
+    )
 
 
 def warn_of_journal(namespace: str) -> None:
@@ -341,7 +343,7 @@ class KeptAccesses:
     """Accesses that no sweep has counted in yet, of the memories that have many.
 
     Without it each recall of a memory would read all accesses since the last sweep again, and cost more than the one
-    before. It belongs to one namespace and holds for as long as the answers of ``Unchanged`` do.
+    before. It belongs to one namespace and holds for as long as the answers of ``QueryResultCache`` do.
     """
 
     def __init__(self) -> None:

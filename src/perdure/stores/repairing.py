@@ -14,7 +14,7 @@ from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Row, Target
 from perdure.stores.checking import by_id, expected_of_ids
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.reading import ALWAYS, accesses, active_space, images
 from perdure.stores.replay import Expected, document_fits, goes_back, wrong_columns
 from perdure.stores.row_digest import row_of
@@ -50,7 +50,7 @@ def row_repairs(
     expected = expected_of_ids(session, namespace, list(ids), [])
     candidates = _stored_after(session, expected, sources.doubted) if sources.doubted else list(ids)
     expected = {identity: expected[identity] for identity in candidates if identity in expected}
-    states = _stored(session, list(expected))
+    states = _stored_states(session, list(expected))
     records = _readable(session, namespace, list(expected))
     space = active_space(session)
     name = "" if space is None else space[1].name
@@ -114,7 +114,7 @@ def _stored_after(session: Session, expected: Mapping[str, Expected], doubted: S
     return [i for i, birth in births.items() if int(session.value("number_of", id=birth) or 0) > last]
 
 
-def _stored(session: Session, ids: Sequence[str]) -> dict[str, Row]:
+def _stored_states(session: Session, ids: Sequence[str]) -> dict[str, Row]:
     """Return id -> the state of a memory as it is stored; empty for one that nobody can read."""
     found: dict[str, Row] = {}
     for identity in ids:
@@ -253,7 +253,7 @@ def _texts_left(session: Session, ids: Sequence[str], space: str) -> dict[str, R
         words: Row = {"space": space if data else None, "int8": data}
         with suppress(*UNREADABLE):
             words = {**words, "text": _text(text) or ""}
-            words = {**words, "text": unpacked(words["text"], pack)}
+            words = {**words, "text": unpack_text(words["text"], pack)}
         with suppress(*UNREADABLE):
             words = {**words, "shown": _text(shown)}
         with suppress(*UNREADABLE):

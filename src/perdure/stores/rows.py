@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, digests_of, encoded
 from perdure.records.errors import BUG, REPAIR, LeaseLost, StoreDamaged, StoreError
-from perdure.records.glance import Glance
+from perdure.records.glance import MemoryPreview
 from perdure.records.instant import text_of
 from perdure.records.maker import maker_of
 from perdure.records.memory import Content, Document, Form, Kind, Record, Scope, Shelf, Sort, State, Status, Tier
 from perdure.records.plan import Change, Row, Target
-from perdure.records.report import Entry, Operation
+from perdure.records.report import JournalEntry, Operation
 from perdure.records.store_rows import Lease
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 
 STATE_COLUMNS: Final = tuple(f.name for f in fields(State))
 _BYTES: Final = {"vector", "int8"}
@@ -106,23 +106,25 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
             raise TypeError("one of its tags is not text")
         if bytes in map(type, (identity, op, session, speaker, text, tags, source, task, metadata, shown)):
             raise ValueError("its text is not text")
-        content = _content(unpacked(text, pack), listed, source, speaker, session, task, turn, more, shown)
+        content = _content(unpack_text(text, pack), listed, source, speaker, session, task, turn, more, shown)
         return _record(namespace, identity, state_of(values[5 : 5 + states]), content, op, (), digest)
     except UNREADABLE as error:
         raise unreadable(f"The memory {identity} of {namespace}", error) from error
 
 
-def glance_of(values: Sequence[Any]) -> Glance:
+def glance_of(values: Sequence[Any]) -> MemoryPreview:
     """Return a glance from (id, kind, scope, status, session, created_ms, text, packed)."""
     identity, kind, scope, status, session, created, text, pack = values
     if isinstance(text, bytes):
         raise TypeError("its text is none")
-    return Glance(identity, _KINDS[kind], _SCOPES[scope], _STATUSES[status], session, created, unpacked(text, pack))
+    return MemoryPreview(
+        identity, _KINDS[kind], _SCOPES[scope], _STATUSES[status], session, created, unpack_text(text, pack)
+    )
 
 
 def stored_text(values: Sequence[Any]) -> str:
     """Return the whole text of a row that :func:`record_of` takes."""
-    return unpacked(values[-8], values[-2])
+    return unpack_text(values[-8], values[-2])
 
 
 def json_value(value: Any) -> Any:
@@ -159,7 +161,7 @@ def operation_of(values: Sequence[Any]) -> Operation:
     return Operation(identity, name, namespace, text_of(at), *details)
 
 
-def entry_of(values: Sequence[Any]) -> Entry:
+def entry_of(values: Sequence[Any]) -> JournalEntry:
     """Return a line of a memory's journal from (operation id, operation, namespace, at, target, id, before, ...)."""
     try:
         op_id, operation, space, at, target, memory, before, after, because, policy = values
@@ -167,7 +169,7 @@ def entry_of(values: Sequence[Any]) -> Entry:
         trimmed = is_trimmed(target, *rows)
         whole = rows[0], with_defaults(rows[1], op_id) if target == Target.MEMORY and rows[0] is None else rows[1]
         images = (None, None) if trimmed else (_plain_columns(whole[0]), _plain_columns(whole[1]))
-        return Entry(op_id, operation, space, text_of(at), target, memory, *images, because, policy, trimmed)
+        return JournalEntry(op_id, operation, space, text_of(at), target, memory, *images, because, policy, trimmed)
     except UNREADABLE as error:
         raise unreadable("A line of the journal", error) from error
 

@@ -18,7 +18,7 @@ from perdure.formulas.fusion import fuse
 from perdure.records.memory import searchable
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import CandidateColumns, Filters, Pool, Query
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.statements import Session
 from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, is_telling, near_spellings, unknown_shares
@@ -59,12 +59,12 @@ class Search(ABC):
             vector = np.frombuffer(query.vector, "<f4")
         terms, total = self.terms(query.words)
         found = self._words(terms, filters)
-        held = self.held(terms, found.stems)
+        held = self.held_stems(terms, found.stems)
         respelt = self._corrections([term for term in terms if term.stem not in held])
         if respelt:
             terms, total = self.terms([respelt.get(word, word) for word in query.words])
             found = self._words(terms, filters)
-            held = self.held(terms, found.stems)
+            held = self.held_stems(terms, found.stems)
         bm25, narrow, best = found.bm25, found.narrow, found.best
         share, most = coverage(terms, found.shown, total)
         cosine = self.by_meaning(vector, filters, narrow) if vector is not None else {}
@@ -84,7 +84,7 @@ class Search(ABC):
 
     def _words(self, terms: Sequence[Term], filters: Filters) -> _ByWords:
         bm25, narrow = self.by_words(terms, filters)
-        less = self.shown([r for r in bm25 if r in narrow]) if self.policy.words_of == "shown" else {}
+        less = self.shown_texts([r for r in bm25 if r in narrow]) if self.policy.words_of == "shown" else {}
         for row in [r for r, text in less.items() if not self._says_any(text, terms)]:
             del bm25[row]
         best = sorted((r for r in bm25 if r in narrow), key=lambda r: -bm25[r])[: self.policy.candidates]
@@ -103,7 +103,7 @@ class Search(ABC):
         """Return the query's words, rarest first, and how many memories the counts are of."""
 
     @abstractmethod
-    def held(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
+    def held_stems(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds; those of ``seen`` are known to be."""
 
     @abstractmethod
@@ -127,14 +127,14 @@ class Search(ABC):
         """Return the narrow columns of the memories at some (session, turn) that pass the filters."""
 
     @abstractmethod
-    def beginning(self, letters: str) -> list[str]:
+    def stems_beginning(self, letters: str) -> list[str]:
         """Return the stems of the index that begin with some letters, in the order of their code points."""
 
     # --- what is the same in every store
 
     def near(self, stem: str) -> list[str]:
         """Return the stems of the index that one may be misspelt from, nearest first."""
-        return near_spellings(stem, self.beginning(stem[:2]))
+        return near_spellings(stem, self.stems_beginning(stem[:2]))
 
     def _corrections(self, terms: Sequence[Term]) -> dict[str, str]:
         """Return word -> the word of the namespace that it is probably misspelt from, of words that no memory has."""
@@ -142,7 +142,7 @@ class Search(ABC):
         for term in terms:
             near = self.near(term.stem)
             words = {stem: word for stem in near if (word := self.stemmer.word_of(stem)) is not None}
-            stems = self.held(self.terms(list(words.values()))[0]) if words else frozenset()
+            stems = self.held_stems(self.terms(list(words.values()))[0]) if words else frozenset()
             best = next((word for stem, word in words.items() if stem in stems), None)
             found |= {} if best is None else {term.word: best}
         return found
@@ -158,7 +158,7 @@ class Search(ABC):
         """Return row -> the stems of its searchable text, in the order of the rows."""
         return {row: frozenset(self.stemmer.stems(text)) for row, text in self.texts(rows).items()}
 
-    def shown(self, rows: Sequence[int]) -> dict[int, str]:
+    def shown_texts(self, rows: Sequence[int]) -> dict[int, str]:
         """Return row -> what is shown, with its speaker, of those rows that show less than their whole text."""
         if not rows:
             return {}
@@ -168,7 +168,7 @@ class Search(ABC):
     def _says_any(self, text: str, terms: Sequence[Term]) -> bool:
         return not {t.stem for t in terms}.isdisjoint(self.stemmer.stems(text))
 
-    def naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:
+    def rows_naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:
         """Those rows whose words hold a name, as the index of words would find it; all of them for no name."""
         if entity is None or not rows:
             return rows
@@ -206,7 +206,7 @@ class Search(ABC):
                     adjacent[session, place] = None
         if not adjacent:
             return set()
-        found = self.naming(self.beside(list(adjacent), filters), filters.entity)
+        found = self.rows_naming(self.beside(list(adjacent), filters), filters.entity)
         narrow.update(found)
         return set(found)
 
@@ -219,7 +219,7 @@ def searchable_texts(stored: Iterable[tuple[Any, ...]]) -> dict[int, str]:
     found: dict[int, str] = {}
     for row, text, pack, speaker in stored:
         with suppress(*UNREADABLE):
-            found[row] = searchable(unpacked(text, pack), speaker)
+            found[row] = searchable(unpack_text(text, pack), speaker)
     return found
 
 

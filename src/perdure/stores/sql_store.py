@@ -10,12 +10,12 @@ from typing import Any, Final, TypeVar
 from perdure.records.damage import JournalOrder, RepairSources
 from perdure.records.deadline import unlimited
 from perdure.records.digests import content_digests
-from perdure.records.glance import Glance
+from perdure.records.glance import MemoryPreview
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
-from perdure.records.report import Entry, Operation
+from perdure.records.report import JournalEntry, Operation
 from perdure.records.store_rows import (
     Details,
     ImportanceRow,
@@ -24,12 +24,12 @@ from perdure.records.store_rows import (
     TrimmedPage,
     UpkeepState,
     Usage,
-    Waiting,
+    WaitingNamespace,
 )
 from perdure.records.transfer import Line
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.reading import Pairs, SqlDocuments
 from perdure.stores.repairing import put_operation, row_repairs
 from perdure.stores.rows import change_of, entry_of, json_value, operation_of
@@ -123,12 +123,12 @@ class SqlStore(ABC):
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
         return self._read_once(namespace, lambda s: reading.records(s, namespace, ids)) if ids else []
 
-    def glances(self, namespace: str, ids: Sequence[str]) -> list[Glance]:
+    def glances(self, namespace: str, ids: Sequence[str]) -> list[MemoryPreview]:
         return self._read_once(namespace, lambda s: reading.glances(s, namespace, ids)) if ids else []
 
     def locate(self, identity: str, covers: Callable[[str], bool] = bool) -> str | None:
         places = [self._plain(place) for (place,) in self._everywhere("locate", id=identity)]
-        return reading.reached(f"memory {identity}", {place: place for place in places}, covers)
+        return reading.first_reached(f"memory {identity}", {place: place for place in places}, covers)
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
         return reading.find_by_start(text, ("find_ids", "find_short_ids"), self._row_reader(namespace), limit)
@@ -215,8 +215,9 @@ class SqlStore(ABC):
         found = self._everywhere("due_namespaces", now=now, policy=policy)
         return sorted((self._plain(n), known) for n, known in found)
 
-    def overdue_namespaces(self, now: Instant) -> list[Waiting]:
-        return sorted(Waiting(self._plain(n), *since) for n, *since in self._everywhere("overdue_namespaces", now=now))
+    def overdue_namespaces(self, now: Instant) -> list[WaitingNamespace]:
+        found = self._everywhere("overdue_namespaces", now=now)
+        return sorted(WaitingNamespace(self._plain(n), *since) for n, *since in found)
 
     def upkeep_states(self, after: str, limit: int, *, lacking: bool) -> list[UpkeepState]:
         found = reading.tasks_by_place(self._everywhere("upkeep_states", after=self.prefix + after, limit=limit))
@@ -312,7 +313,7 @@ class SqlStore(ABC):
 
     def operation(self, identity: str, covers: Callable[[str], bool] = bool) -> Operation | None:
         found = [self._operation(row) for row in self._everywhere("operation", id=identity)]
-        return reading.reached(f"operation {identity}", {one.namespace: one for one in found}, covers)
+        return reading.first_reached(f"operation {identity}", {one.namespace: one for one in found}, covers)
 
     def operations(self, namespace: str | None, limit: int, *, without: Collection[str] = ()) -> list[Operation]:
         names = sorted(without)
@@ -335,7 +336,7 @@ class SqlStore(ABC):
     def changes(self, namespace: str, operation: str) -> list[Change]:
         return [change_of(row) for row in self._rows(namespace, "journal_of_operation", operation=operation)]
 
-    def journal(self, namespace: str, identity: str) -> list[Entry]:
+    def journal(self, namespace: str, identity: str) -> list[JournalEntry]:
         rows = self._rows(namespace, "journal_of_memory", id=identity)
         return [entry_of((*row[:2], namespace, *row[3:])) for row in rows]
 
@@ -375,7 +376,7 @@ class SqlStore(ABC):
         number = existing[0][0] if existing else _NO_SPACE
         rows = self._rows(namespace, "without_vector", space=number, after=after, limit=limit)
         return [
-            (row, identity, searchable(unpacked(text, pack), speaker)) for row, identity, text, pack, speaker in rows
+            (row, identity, searchable(unpack_text(text, pack), speaker)) for row, identity, text, pack, speaker in rows
         ]
 
     def count_without_vector(self, namespace: str | None) -> int:

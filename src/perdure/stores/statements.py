@@ -87,7 +87,7 @@ def with_columns(
     """
     type_of = dict(types)
 
-    def repeated(match: re.Match[str]) -> str:
+    def repeat_pattern(match: re.Match[str]) -> str:
         slot, pattern = match[1], match[2]
         targets = columns if slot in {"sets", "after"} else checked
         parts = [pattern.replace("COLUMN", c).replace("TYPE", type_of.get(c, "")) for c in targets]
@@ -95,7 +95,7 @@ def with_columns(
             parts.append(registry(engine)[news].sql)
         return _SEPARATORS[slot].join(parts) or ("true" if slot == "tests" else "")
 
-    return _REPEATED_SLOT.sub(repeated, registry(engine)[name].sql)
+    return _REPEATED_SLOT.sub(repeat_pattern, registry(engine)[name].sql)
 
 
 def filter_parts(filters: Filters) -> tuple[tuple[str, ...], dict[str, object]]:

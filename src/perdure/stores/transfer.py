@@ -11,7 +11,7 @@ from perdure.records.errors import ConflictError
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.transfer import COLUMNS, Cursor, Line
 from perdure.records.vector import Space
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.rows import UNREADABLE, json_value, unreadable
 
 LARGE: Final = 4_000_000  # bytes of text that one page holds, about: a page is one transaction, and in memory at once
@@ -86,7 +86,7 @@ def _plain_row(part: str, keys: int, values: Sequence[Any]) -> dict[str, Any]:
         *values, pack, names = values
         values.append(names)
         at = keys + COLUMNS[part].index("text")
-        values[at] = unpacked(values[at], pack)
+        values[at] = unpack_text(values[at], pack)
     row = dict(zip(COLUMNS[part], values[keys:], strict=True))
     if part == "memory":
         row |= {name: bool(row[name]) for name in ("pinned", "held", "firm")}

@@ -63,7 +63,7 @@ def trim_page(session: Session, namespace: str, until: Instant, after: str) -> T
         return TrimmedPage(after, end=True)
     lines = _lines(session, [row["id"] for row in page])
     memories = _Described.read(session, namespace, [line for some in lines.values() for line in some])
-    damaged = memories.damaged() | _damaged_facts(session, namespace, lines)
+    damaged = memories.damaged_ids() | _damaged_facts(session, namespace, lines)
     wrong = {row["id"] for row in page if row["digest"] not in (None, operation_digest(row, _rows(lines, row["id"])))}
     wrong |= {line.operation for some in lines.values() for line in some if line.row["id"] in damaged}
     intact = {row["id"] for row in page if row["id"] not in wrong}
@@ -124,7 +124,7 @@ class _Described:
             stories.setdefault(identity, []).append(tuple(values))
         return cls({i: row_of(r, keys.get(i)) for i, r in stored.items()}, stored, stories)
 
-    def damaged(self) -> set[str]:
+    def damaged_ids(self) -> set[str]:
         """Return the memories whose rows are not what the journal says: a digest of them would cover that up."""
         return {identity for identity, story in self.stories.items() if not self._is_sound(identity, story)}
 

@@ -33,9 +33,9 @@ class WordFinder:
             if run is None:
                 self._always.append(place)
             elif all(map(is_spaced, run[0])):
-                self._by_word.setdefault(_folded(run[0]), []).append(place)
+                self._by_word.setdefault(_fold_case(run[0]), []).append(place)
             else:
-                self._by_start.setdefault(_folded(run[0])[:_START], []).append(place)
+                self._by_start.setdefault(_fold_case(run[0])[:_START], []).append(place)
 
     def found_in(self, text: str) -> list[tuple[int, int]]:
         """Return where they stand, one after the other, as (start, end)."""
@@ -69,15 +69,15 @@ class WordFinder:
         """Return those whose first word stands in a text."""
         found = [*self._always]
         if self._by_word:
-            words = {_folded(run) for run in {*_RUN.findall(text)}}
+            words = {_fold_case(run) for run in {*_RUN.findall(text)}}
             found += [place for word in words & self._by_word.keys() for place in self._by_word[word]]
         if self._by_start:
-            folded = _folded(text)
+            folded = _fold_case(text)
             starts = {folded[at : at + n] for n in range(1, _START + 1) for at in range(len(folded))}
             found += [place for start in starts & self._by_start.keys() for place in self._by_start[start]]
         return found
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     """Return a text that is equal for all texts that a pattern takes for the same in any case."""
     return text.casefold().replace("i\u0307", "i").replace("\u0131", "i")

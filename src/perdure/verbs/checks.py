@@ -14,7 +14,7 @@ from perdure.records.access import Role
 from perdure.records.damage import WHOLE, CheckScope
 from perdure.records.errors import BUG, REPAIR, InvalidInput, NotAllowed, PerdureError, StoreDamaged, shown_value
 from perdure.records.instant import to_instant
-from perdure.records.outcome import Outcome, Written
+from perdure.records.outcome import Outcome, WriteResult
 from perdure.rules.validation.values import checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb, lazy_modules
 
@@ -165,7 +165,7 @@ def checked_value(parameter: Parameter, value: Any) -> Any:
     """
     if value is None and parameter.optional:
         return value
-    if parameter.records and parameter.param.refers == "operation" and isinstance(value, Outcome | Written):
+    if parameter.records and parameter.param.refers == "operation" and isinstance(value, Outcome | WriteResult):
         return _operation_of(parameter, value)
     if parameter.records and parameter.param.refers is None and is_dataclass(value):
         return value
@@ -173,9 +173,9 @@ def checked_value(parameter: Parameter, value: Any) -> Any:
     return found if parameter.param.check is None else parameter.param.check(found)
 
 
-def _operation_of(parameter: Parameter, result: Outcome | Written) -> str:
+def _operation_of(parameter: Parameter, result: Outcome | WriteResult) -> str:
     """Return the one operation of a result that says what it wrote."""
-    made = result.operations if isinstance(result, Written) else (result.operation,)
+    made = result.operations if isinstance(result, WriteResult) else (result.operation,)
     if len(made) > 1:
         remedy = "Pass their ids one after another, the last first."
         raise InvalidInput(f"{parameter.name} is a {type(result).__name__} of {len(made)} operations.", remedy=remedy)

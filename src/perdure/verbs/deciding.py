@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from perdure.operations.ports import Context
     from perdure.records import memory as records
     from perdure.records.outcome import Outcome
-    from perdure.records.signal_results import DecayResult, ReinforceResult, StrengthenResult, Used, WeakenResult
+    from perdure.records.signal_results import DecayResult, ReinforceResult, StrengthenResult, UseResult, WeakenResult
     from perdure.records.store_results import ErasureResult
     from perdure.rules.lifecycle import decay as decay_rules
     from perdure.rules.lifecycle import reinforcement
@@ -116,7 +116,7 @@ class DecidingVerbs:
         outcome: Annotated[Literal["helpful", "wrong", "unused"], Param("How they were used.", short="-o")] = "helpful",
         recall_id: Annotated[str, Param("The recall_id of the answer; if omitted, the latest recall.", redacted=True)]
         | None = None,
-    ) -> Used:
+    ) -> UseResult:
         """Report how recalled memories were used. Being returned does not count as use; this does.
 
         ``helpful`` reinforces the memory and keeps the question that it answered; ``wrong`` lowers its confidence and

@@ -225,7 +225,7 @@ class Verb:
         Args:
             types: Has result types as attributes, for names that the method's module imports for type checkers only.
         """
-        return _meaning(self.method.__annotations__.get("return"), _Names(self.method.__globals__, fallback=types))
+        return _evaluate(self.method.__annotations__.get("return"), _Names(self.method.__globals__, fallback=types))
 
 
 VERBS: Final[dict[str, Verb]] = {}  # all verbs by name, in the order of their declaration
@@ -277,7 +277,7 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
 
 def _parameter(declared: inspect.Parameter, names: Mapping[str, Any]) -> Parameter | None:
     """Return what a signature declares; None for what is Python's alone."""
-    hint = _meaning(declared.annotation, _Names(names))
+    hint = _evaluate(declared.annotation, _Names(names))
     parts = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
     declaring = next((part for part in parts if get_origin(part) is Annotated), None)
     notes = [note for note in get_args(declaring)[1:] if isinstance(note, Param)]
@@ -304,7 +304,7 @@ class _Names(dict[str, Any]):
         return getattr(builtins, name, None) or getattr(self._fallback, name, _Unknown)
 
 
-def _meaning(annotation: Any, names: Mapping[str, Any]) -> Any:
+def _evaluate(annotation: Any, names: Mapping[str, Any]) -> Any:
     """Return what an annotation of our own methods means."""
     return eval(annotation, {}, names) if isinstance(annotation, str) else annotation  # noqa: S307  # our own text
 

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
         EntitySplit,
         EntityView,
         FactLine,
-        Learnt,
+        LearnResult,
         ProceduresResult,
         RatesResult,
         Summaries,
         Timeline,
-        Verified,
+        VerifyResult,
     )
     from perdure.operations.lifecycle import backtest
     from perdure.operations.ports import Context
@@ -101,7 +101,7 @@ class FactVerbs:
         namespace: Namespace = "default",
         *,
         claims: Annotated[Claims, Param("Facts to store that no memory contains.", option="--facts")] = (),
-    ) -> Learnt:
+    ) -> LearnResult:
         """Learn facts by rules from ingested sessions that were not read yet. Repeating it adds nothing.
 
         The rules read English. ``claims`` are facts to store that no memory contains; ``remember`` takes them too.
@@ -354,7 +354,7 @@ class FactVerbs:
         *,
         limit: Annotated[Limit, Param("Maximum of facts and citing memories; the rest is next.")] = 1000,
         accept_loss: AcceptLoss | None = None,
-    ) -> Verified:
+    ) -> VerifyResult:
         """Check facts and citations against the authorities of the knowledge file, and apply the results.
 
         An authority that agrees validates a fact, at most once in twelve hours. One that disagrees wins: the fact is

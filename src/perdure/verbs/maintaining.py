@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from perdure.operations.lifecycle import clocks, compression, fit, maintain, maintenance_tasks, sweep, task_runs
     from perdure.operations.ports import Context, Progress
     from perdure.records.plan import Plan
-    from perdure.records.report import CompressionReport, FitResult, Maintained, Reembedded, Report, Upkept
+    from perdure.records.report import (
+        CompressionReport,
+        FitResult,
+        MaintenanceResult,
+        MaintenanceRound,
+        ReembedResult,
+        SweepReport,
+    )
     from perdure.records.store_results import ApplyResult, CompactResult, RepairResult
     from perdure.rules import redaction
     from perdure.rules.validation import queries, values
@@ -50,7 +57,7 @@ class MaintainingVerbs:
     )
     def sweep(
         self, dry_run: DryRun = False, *, namespace: Everywhere | None = None, accept_loss: AcceptLoss | None = None
-    ) -> Report:
+    ) -> SweepReport:
         """Move memories that are due to their new tier, and archive those that the policy lets go.
 
         Safe to call at any time and as often as you like. Each operation can be undone. What the safety gates hold
@@ -66,7 +73,7 @@ class MaintainingVerbs:
         *,
         namespace: Everywhere | None = None,
         details: Annotated[bool, Param("List every move, not only the first 20.")] = False,
-    ) -> Report:
+    ) -> SweepReport:
         """Show what would move within some days without further access. Changes nothing.
 
         Moves are counted by day, kind and rule; the first 20 are listed.
@@ -114,7 +121,7 @@ class MaintainingVerbs:
         return compression.report(self._context, namespace, queries)
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")
-    def reembed(self, *, progress: Progress | None = None) -> Reembedded:
+    def reembed(self, *, progress: Progress | None = None) -> ReembedResult:
         """Make a vector for every memory with the policy's embedder. Can be interrupted and resumed."""
         return reembed.reembed(self._context, progress=progress)
 
@@ -140,7 +147,7 @@ class MaintainingVerbs:
             full: Compare everything with the journal, not samples; search indexes too.
             progress: Called with (done, total) after each page of operations and memories.
         """
-        scope = (WHOLE if full else CheckScope()).telling(progress)
+        scope = (WHOLE if full else CheckScope()).with_progress(progress)
         return [str(fault) for fault in self._context.store.check(scope)]
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")
@@ -189,7 +196,7 @@ class MaintainingVerbs:
         """
         return compact.compact(self._context, dry_run=dry_run)
 
-    def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> Maintained:
+    def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> MaintenanceRound:
         """Sweep every namespace that is due and that no other worker keeps; one round.
 
         Args:
@@ -208,7 +215,7 @@ class MaintainingVerbs:
         stop: Callable[[], bool] = lambda: False,
         known: MutableMapping[str, int] | None = None,
         progress: Progress | None = None,
-    ) -> Upkept:
+    ) -> MaintenanceResult:
         """Run what the policy's schedule says is due in every namespace: sweeps, reports, backups, verifications.
 
         Of several workers one runs each task. Missed runs are caught up once; a failed one is tried again later.

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from perdure.operations.ports import Context
     from perdure.records.explanation import Explanation
     from perdure.records.memory import MemoryItem
-    from perdure.records.outcome import Outcome, Written
+    from perdure.records.outcome import Outcome, WriteResult
     from perdure.records.recall import Absence, Recall
-    from perdure.records.report import Alert, Digest, Entry, Operation, Stats
+    from perdure.records.report import Alert, Digest, JournalEntry, Operation, Stats
     from perdure.records.store_results import UndoResult
     from perdure.rules.validation import queries
 else:
@@ -50,7 +50,7 @@ ProfileName = Literal["tokens", "claude-code", "hermes", "openclaw"]
 Profile = Annotated[ProfileName, Param("Use the budget of a client for MEMORY.md instead of tokens.")]
 Listed = list["MemoryItem"]  # inside the class, ``list`` is the verb
 Texts = list[str]
-Entries = list["Entry"]
+Entries = list["JournalEntry"]
 Operations = list["Operation"]
 Alerts = list["Alert"]
 _PAGE: Final = 100  # memories that are read at a time where all are wanted
@@ -288,7 +288,7 @@ class RecallingVerbs:
         self,
         operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")]
         | Outcome
-        | Written,
+        | WriteResult,
     ) -> UndoResult:
         """Undo an operation, or the ``last`` one. Refused, with a list, if a memory has changed since.
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from perdure.operations.ports import Context, Progress
     from perdure.records import memory as records
     from perdure.records.memory import Message
-    from perdure.records.outcome import GivenClaim, Outcome, Remembered
-    from perdure.records.report import ExtractResult, Ingested
+    from perdure.records.outcome import GivenClaim, Outcome, RememberResult
+    from perdure.records.report import ExtractResult, IngestResult
     from perdure.rules import source_trust
     from perdure.rules.validation import fact_claims, inputs, values
 else:
@@ -66,7 +66,7 @@ class StoringVerbs:
         idempotency_key: Annotated[str, Param("For retries: a key stands for one text, stored once.")] | None = None,
         facts: Facts = (),
         replaces: Annotated[Sequence[str], Param("Ids of memories that it replaces.", refers="memory")] = (),
-    ) -> Remembered:
+    ) -> RememberResult:
         """Store one memory; it is on disk when this returns.
 
         The same text (ignoring case and white space) is not stored twice: tags, metadata, the higher importance and the
@@ -134,7 +134,7 @@ class StoringVerbs:
         scope: Annotated[MemoryScope, Param("session: visible only in their session until promoted.")] = "long_term",
         embed: Embed = "now",
         progress: Progress | None = None,
-    ) -> Ingested:
+    ) -> IngestResult:
         """Store a conversation: messages with content, role, at. Ingesting it again adds nothing.
 
         Replies that quote or paraphrase a recent hit mark it as used; those that only repeat hits are not stored.
@@ -188,7 +188,7 @@ class StoringVerbs:
             InvalidInput: A value is refused, for example a text that is too long; nothing was stored.
         """
         longest = self._context.policy.extract.max_text
-        place = extract.Place(namespace, session, task, at, trust=source_trust.trust_of(role))
+        place = extract.NoteDestination(namespace, session, task, at, trust=source_trust.trust_of(role))
         return extract.extract(
             self._context,
             values.checked_text(text, "text", longest=longest),
@@ -211,7 +211,7 @@ class StoringVerbs:
         keeps: Annotated[
             Sequence[str], Param("Ids of the old memory's facts that still hold.", option="--keep", refers="memory")
         ] = (),
-    ) -> Remembered:
+    ) -> RememberResult:
         """Replace a memory with what holds now: the old one is superseded and linked to the new one, never lost.
 
         Facts with the old memory as their only source are superseded, unless ``facts`` repeats them or ``keeps`` names

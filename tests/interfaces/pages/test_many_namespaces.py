@@ -68,7 +68,7 @@ def test_a_token_is_offered_its_own(memory):
     for n in range(MANY + 10):
         memory.remember("Tea is green.", f"hers/{n:03}")
     memory.remember("Tea is black.", "his/042")
-    hers = memory.confined(Grant("reader", "hers/*", "ana"))
+    hers = memory.confine(Grant("reader", "hers/*", "ana"))
     with Browser(Hand(Starlette(routes=pages.routes()), hers)) as browser:
         assert offered(browser.get("/").text) == [f"hers/{n:03}" for n in range(MANY)]
         found = browser.get("/", params={"namespace": "042"})

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from perdure.records.access import Grant
 from perdure.records.deadline import unlimited, within
 from perdure.records.errors import InvalidInput
-from perdure.user_folders import data_folder, expanded
+from perdure.user_folders import data_folder, expand_user
 from perdure.verbs.results import as_json, as_object
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Call:
         """The store's path, ``~`` resolved."""
         if self.given_store is None:
             return str(default_store())
-        return str(expanded(self.given_store)) if self.given_store.startswith("~") else self.given_store
+        return str(expand_user(self.given_store)) if self.given_store.startswith("~") else self.given_store
 
     def refuse_namespace(self, action: str, instead: str) -> None:
         """Refuse a namespace for what can only be done with the whole store.
@@ -119,11 +119,11 @@ class Call:
             create: Make a store that is not there; without it, it is an error.
             lasting: The block goes on until it is stopped: the time limit is that of each of its calls, not of all.
         """
-        with short_warnings(), within(None if lasting else self.timeout), self._opened(create=create) as memory:
+        with short_warnings(), within(None if lasting else self.timeout), self._open_memory(create=create) as memory:
             timed = memory if self.timeout is None else memory.within(self.timeout)
-            yield timed if self.namespace is None else timed.confined(Grant.of_namespace(self.namespace))
+            yield timed if self.namespace is None else timed.confine(Grant.of_namespace(self.namespace))
 
-    def _opened(self, *, create: bool) -> Memory:
+    def _open_memory(self, *, create: bool) -> Memory:
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
         store = self.prepared_store() if create else self.store
@@ -154,7 +154,7 @@ class Call:
                 "facts_hint": memory.facts_hint,
                 **more,
             }
-            facts |= {"says": partial(_content, memory), "standing": memory.standing}
+            facts |= {"says": partial(_content, memory), "standing": memory.hit_marks}
             draw(terminal(), view_of(result, Request(verb.name, bound, facts)))
 
     def answer(self, data: Any, *blocks: Block) -> None:

@@ -125,7 +125,7 @@ _LARGEST_SHOWN: Final = 100_000  # ranges that end higher are left out of the he
 _CODE: Final = re.compile("``(\\w+)``")
 
 
-def verb_commands(steps: Mapping[str, Step]) -> Iterator[tuple[str, LazyCommand]]:
+def verb_commands(steps: Mapping[str, CommandStep]) -> Iterator[tuple[str, LazyCommand]]:
     """Yield the command of each verb, with the group that its name of two words begins with, or nothing.
 
     ``steps`` has what the command of a verb does besides, where the declaration is not enough.
@@ -159,7 +159,7 @@ def help_of(declared: Verb, docstring: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CommandStep:
     """What a command does that its verb's declaration does not say."""
 
     # runs it, with the call, its own annotated parameters, and the rest of the verb's arguments by name. Its docstring
@@ -168,7 +168,7 @@ class Step:
     without: AbstractSet[str] = frozenset()  # the verb's parameters that the command does not have
 
 
-def command_of(declared: Verb, step: Step | None = None) -> Callable[..., Exit]:
+def command_of(declared: Verb, step: CommandStep | None = None) -> Callable[..., Exit]:
     """Return the function of a verb's command; its signature is what typer needs."""
     own = [] if step is None else own_parameters(step.function)
     left_out = {"namespace", *(p.name for p in own), *(step.without if step else ())}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from perdure.interfaces.cli.call import Call, Exit
-from perdure.interfaces.cli.commands import Step, run_verb
+from perdure.interfaces.cli.commands import CommandStep, run_verb
 from perdure.interfaces.cli.options import Zone, text_of_file, text_or_input
 from perdure.interfaces.views import Request, view_of
 from perdure.records.errors import InvalidInput, NotFound
@@ -197,17 +197,17 @@ def _last_operation(memory: Memory, namespace: str | None) -> report.Operation:
     return last
 
 
-STEPS: Final[Mapping[str, Step]] = {
-    "ingest": Step(ingest, {"messages", "scope", "embed"}),
-    "extract": Step(extract, {"text"}),
-    "digest": Step(digest),
-    "consolidate": Step(consolidate),
-    "relate": Step(relate),
-    "backtest": Step(backtest, {"policy"}),
-    "stats": Step(_stats),
-    "alerts": Step(alerts),
-    "check": Step(check),
-    "review": Step(_review),
-    "undo": Step(undo),
+STEPS: Final[Mapping[str, CommandStep]] = {
+    "ingest": CommandStep(ingest, {"messages", "scope", "embed"}),
+    "extract": CommandStep(extract, {"text"}),
+    "digest": CommandStep(digest),
+    "consolidate": CommandStep(consolidate),
+    "relate": CommandStep(relate),
+    "backtest": CommandStep(backtest, {"policy"}),
+    "stats": CommandStep(_stats),
+    "alerts": CommandStep(alerts),
+    "check": CommandStep(check),
+    "review": CommandStep(_review),
+    "undo": CommandStep(undo),
 }
 """Verbs whose commands do more than their declarations say."""

@@ -14,7 +14,7 @@ from perdure.interfaces.files.named_file import open_named
 from perdure.interfaces.files.source_lines import SetZone
 from perdure.records.errors import InvalidInput
 from perdure.rules.validation.values import DayEdge, whole_day
-from perdure.user_folders import expanded
+from perdure.user_folders import expand_user
 from perdure.verbs.checks import refuse_foreign
 from perdure.verbs.declaration import VERBS
 
@@ -79,7 +79,7 @@ def text_or_input(text: str) -> str:
 
 def text_of_file(name: str) -> str:
     """Return the text of a file (UTF-8) that an argument names."""
-    path = expanded(name)
+    path = expand_user(name)
     try:
         with open_named(path) as file:
             data = file.read(LARGEST_INPUT + 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from perdure.interfaces.cli.call import Call, Exit
-from perdure.interfaces.cli.commands import LazyCommand, Step, command_of
+from perdure.interfaces.cli.commands import CommandStep, LazyCommand, command_of
 from perdure.interfaces.views import Request, view_of
 from perdure.verbs.declaration import VERBS, Verb, lazy_modules
 
@@ -56,7 +56,7 @@ def _plan_command(declared: Verb) -> Callable[..., Exit]:
         _show(call, plans, out)
         return Exit.OK
 
-    return command_of(declared, Step(write, {"dry_run", "confirm", "accept_loss"}))
+    return command_of(declared, CommandStep(write, {"dry_run", "confirm", "accept_loss"}))
 
 
 def apply(
@@ -80,7 +80,7 @@ def _show(call: Call, plans: Sequence[Plan], file: str | None) -> None:
             "note": p.note,
             "changes": len(p.changes),
             "hides": p.hides,
-            "shortens": len(p.shortened),
+            "shortens": len(p.shortened_ids),
         }
         for p in plans
     ]

@@ -20,7 +20,7 @@ import typer
 from perdure.interfaces.cli.call import Call, Exit, print_json
 from perdure.interfaces.cli.setup import Tools, extra_needed
 from perdure.interfaces.views import Request, view_of
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText
+from perdure.interfaces.views.blocks import Block, Identifier, Line, Pairs, PlainText, Untrusted
 from perdure.interfaces.views.maintenance import looked_into
 from perdure.interfaces.views.values import counts_in_words, pluralize
 from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from perdure import compose
     from perdure.interfaces.views import terminal
-    from perdure.records.report import Upkept
+    from perdure.records.report import MaintenanceResult
 else:
     (compose,) = lazy_modules("perdure", "compose")
     (terminal,) = lazy_modules("perdure.interfaces.views", "terminal")
@@ -121,7 +121,7 @@ def _no_log_of_failures() -> Iterator[None]:
         log.removeFilter(is_traceback)
 
 
-def _run_round(call: Call, run: Callable[[], Upkept]) -> None:
+def _run_round(call: Call, run: Callable[[], MaintenanceResult]) -> None:
     """Run one of many rounds; a store that cannot be reached may be reached in the next."""
     try:
         with _no_log_of_failures():
@@ -161,7 +161,7 @@ def postgres(
         stopped.wait()
 
 
-def _show_round(call: Call, upkept: Upkept) -> None:
+def _show_round(call: Call, upkept: MaintenanceResult) -> None:
     if call.as_json:
         print_json(upkept.to_dict())
         sys.stdout.flush()
@@ -270,14 +270,14 @@ _SAMPLE_SIZE: Final = 400  # memories that the figures rest on
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StoreSnapshot:
     """What is seen of a store at a moment."""
 
     stats: Stats
     alerts: Sequence[Alert]
     operations: Sequence[Operation]  # newest first
 
-    def since(self, before: Look | None) -> list[Operation]:
+    def since(self, before: StoreSnapshot | None) -> list[Operation]:
         """Return the operations that another look did not see, oldest first."""
         known = {o.id for o in before.operations} if before else set()
         return [o for o in reversed(self.operations) if o.id not in known] if before else []
@@ -300,7 +300,7 @@ def watch(
     return Exit.OK
 
 
-def _look_again(call: Call, memory: Memory, before: Look | None, screen: Any) -> Look | None:
+def _look_again(call: Call, memory: Memory, before: StoreSnapshot | None, screen: Any) -> StoreSnapshot | None:
     """Look once more and show what is new; a store that does not answer may answer at the next look."""
     try:
         now = _look(memory, call.namespace)
@@ -311,9 +311,9 @@ def _look_again(call: Call, memory: Memory, before: Look | None, screen: Any) ->
     return now
 
 
-def _look(memory: Memory, namespace: str | None) -> Look:
+def _look(memory: Memory, namespace: str | None) -> StoreSnapshot:
     operations = [o for o in memory.history(namespace=namespace, limit=_MOST_OPERATIONS) if isinstance(o, Operation)]
-    return Look(memory.stats(namespace, sample=_SAMPLE_SIZE), memory.alerts(namespace), operations)
+    return StoreSnapshot(memory.stats(namespace, sample=_SAMPLE_SIZE), memory.alerts(namespace), operations)
 
 
 def _screen(*, once: bool) -> Any:
@@ -325,7 +325,7 @@ def _screen(*, once: bool) -> Any:
     return Redrawn(auto_refresh=False)
 
 
-def _show_news(call: Call, now: Look, before: Look | None, screen: Any) -> None:
+def _show_news(call: Call, now: StoreSnapshot, before: StoreSnapshot | None, screen: Any) -> None:
     if screen is not None:
         _redraw(screen, now)
     elif call.as_json:
@@ -337,14 +337,14 @@ def _show_news(call: Call, now: Look, before: Look | None, screen: Any) -> None:
     sys.stdout.flush()
 
 
-def _print_news_json(now: Look, before: Look | None) -> None:
+def _print_news_json(now: StoreSnapshot, before: StoreSnapshot | None) -> None:
     if before is None or _are_other_alerts(now, before):
         print_json({"alerts": [a.to_dict() for a in now.alerts]})
     for operation in now.since(before):
         print_json({"operation": operation.to_dict()})
 
 
-def _redraw(screen: Any, now: Look) -> None:
+def _redraw(screen: Any, now: StoreSnapshot) -> None:
     from rich.text import Text  # noqa: PLC0415  # rich loads only where it draws
 
     from perdure.interfaces.views.terminal import draw, terminal  # noqa: PLC0415  # as above
@@ -355,7 +355,7 @@ def _redraw(screen: Any, now: Look) -> None:
     screen.update(Text.from_ansi(drawn.get()), refresh=True)
 
 
-def _picture_blocks(now: Look) -> Iterator[Block]:
+def _picture_blocks(now: StoreSnapshot) -> Iterator[Block]:
     yield Line(
         f"{pluralize(now.stats.memories, 'memory')} in view at {now.stats.at:%Y-%m-%d %H:%M:%S} UTC", tone="strong"
     )
@@ -372,14 +372,14 @@ def _picture_blocks(now: Look) -> Iterator[Block]:
 
 
 def _line(operation: Operation) -> Line:
-    parts = (f": {operation.operation} ", Identifier(operation.id), " ", Foreign(operation.note))
-    return Line((f"{operation.at}  ", Foreign(operation.namespace), *parts))
+    parts = (f": {operation.operation} ", Identifier(operation.id), " ", Untrusted(operation.note))
+    return Line((f"{operation.at}  ", Untrusted(operation.namespace), *parts))
 
 
-def _alert_news(now: Look, before: Look) -> list[Block]:
+def _alert_news(now: StoreSnapshot, before: StoreSnapshot) -> list[Block]:
     return view_of(list(now.alerts), Request("alerts")) if _are_other_alerts(now, before) else []
 
 
-def _are_other_alerts(now: Look, before: Look) -> bool:
+def _are_other_alerts(now: StoreSnapshot, before: StoreSnapshot) -> bool:
     """Whether alerts came or went: the values of those that stay move all the time."""
     return [(a.name, a.namespace) for a in now.alerts] != [(a.name, a.namespace) for a in before.alerts]

@@ -16,7 +16,7 @@ from perdure.interfaces.cli.call import Call, print_json, short_warnings
 from perdure.interfaces.files.project import name_of_folder, project_folder, project_namespace
 from perdure.interfaces.files.project_records import ProjectRecord, write_project_record
 from perdure.interfaces.plugin.installation import Scope
-from perdure.interfaces.views.blocks import Foreign, Line, PlainText
+from perdure.interfaces.views.blocks import Line, PlainText, Untrusted
 from perdure.records.errors import InvalidInput, NotFound, PerdureError, PolicyError
 from perdure.rules.validation.values import checked_namespace
 from perdure.verbs.declaration import lazy_modules
@@ -64,7 +64,7 @@ def policy_check(
         with short_warnings():
             compose.load_policy()  # prints what of the folder's file does not count
     data = {"file": None if path is None else str(path), "preset": policy.preset, "version": policy.version}
-    checked = "The defaults" if path is None else Foreign(str(path))
+    checked = "The defaults" if path is None else Untrusted(str(path))
     call.answer(
         {**data, "sound": True}, Line((checked, f": valid (preset {policy.preset}, version {policy.version})."))
     )
@@ -165,7 +165,7 @@ def plugin_path(call: Call) -> None:
     """Print the folder of the plugin, for 'claude --plugin-dir'."""
     from perdure.interfaces.plugin.installation import PLUGIN  # noqa: PLC0415  # start-up time
 
-    call.answer({"path": str(PLUGIN)}, Line((Foreign(str(PLUGIN)),)))
+    call.answer({"path": str(PLUGIN)}, Line((Untrusted(str(PLUGIN)),)))
 
 
 def plugin_install(
@@ -187,11 +187,11 @@ def plugin_install(
     installation = install((folder or data_folder() / "claude-plugin").absolute(), scope)
     commands = [shlex.join(command) for command in installation.commands]
     data = {"folder": str(installation.folder), "installed": installation.done, "commands": commands}
-    folder_text = Foreign(str(installation.folder))
+    folder_text = Untrusted(str(installation.folder))
     if installation.done:
         call.answer(data, Line(("The plugin is installed from ", folder_text, ". Restart Claude Code to use it.")))
     else:
-        steps = [Line((Foreign(command),), item=True) for command in commands]
+        steps = [Line((Untrusted(command),), item=True) for command in commands]
         call.answer(data, Line("The command claude was not found. Where Claude Code is installed, run:"), *steps)
 
 
@@ -241,12 +241,12 @@ def _show_project(call: Call, folder: Path, *, is_new: bool) -> None:
     place = project_namespace(None)
     data = {"folder": str(folder), "namespace": place, "chosen": place != name_of_folder(folder)}
     end = " Running servers and sessions take it up when they restart." if is_new else ""
-    call.answer(data, Line((Foreign(str(folder)), " stands for the namespace ", Foreign(place), f".{end}")))
+    call.answer(data, Line((Untrusted(str(folder)), " stands for the namespace ", Untrusted(place), f".{end}")))
 
 
 def _list_trusted(call: Call) -> None:
     records = [{"file": record.path, "state": _state_of(Path(record.path))} for record in compose_trust.trust_records()]
-    lines = [Line((Foreign(record["file"]), f": {record['state']}")) for record in records]
+    lines = [Line((Untrusted(record["file"]), f": {record['state']}")) for record in records]
     call.answer({"trusted": records}, *lines or [Line("No policy file is trusted.")])
 
 
@@ -286,5 +286,5 @@ def _state_of(path: Path) -> str:
 
 def _show_trust(call: Call, data: dict[str, Any], end: str) -> None:
     keys = data.get("keys", {}).items()
-    items = [(f"{key} = ", Foreign(json.dumps(value, ensure_ascii=False))) for key, value in keys]
-    call.answer(data, Line((Foreign(data["file"]), f" {end}")), *(Line(item, item=True) for item in items))
+    items = [(f"{key} = ", Untrusted(json.dumps(value, ensure_ascii=False))) for key, value in keys]
+    call.answer(data, Line((Untrusted(data["file"]), f" {end}")), *(Line(item, item=True) for item in items))

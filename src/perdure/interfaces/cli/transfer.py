@@ -12,11 +12,11 @@ import typer
 
 from perdure.interfaces.cli.call import Call, Exit, short_warnings, without_password
 from perdure.interfaces.views import Request, view_of
-from perdure.interfaces.views.blocks import Foreign, Line
+from perdure.interfaces.views.blocks import Line, Untrusted
 from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import REPAIR, DamageWarning
 from perdure.rules.validation.values import checked_namespace
-from perdure.user_folders import expanded
+from perdure.user_folders import expand_user
 from perdure.verbs.declaration import lazy_modules
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from perdure.interfaces.views import terminal
     from perdure.operations import transfer as moving
     from perdure.records.policy import Policy
-    from perdure.records.transfer import Moved
+    from perdure.records.transfer import TransferResult
 else:
     (compose,) = lazy_modules("perdure", "compose")
     (export_files,) = lazy_modules("perdure.interfaces.files", "export_files")
@@ -70,7 +70,7 @@ def export(
     else:
         call.answer(
             {"file": file, "rows": rows, "seconds": seconds, "lost": lines.lost},
-            Line((f"Exported {pluralize(rows, 'row')} to ", Foreign(file), f" in {seconds:.1f} s.")),
+            Line((f"Exported {pluralize(rows, 'row')} to ", Untrusted(file), f" in {seconds:.1f} s.")),
         )
     return Exit.FAILED if lines.lost else Exit.OK
 
@@ -119,7 +119,7 @@ def import_(
             "name": None if name is None else checked_namespace(name),
             "partial": partial,
             "redact": not keep_secrets,
-            "restoring": compose.Ids()(compose.current_instant()) if restore_erased else None,
+            "restoring": compose.IdGenerator()(compose.current_instant()) if restore_erased else None,
             "progress": show,
         }
         moved = compose.import_lines(lines, call.prepared_store, policy, compose.current_instant(), **options)
@@ -147,11 +147,11 @@ def copy(
     _show(call, moved, "Copied", without_password(target), started)
 
 
-def _show(call: Call, moved: Moved, verb: str, address: str, started: float) -> None:
+def _show(call: Call, moved: TransferResult, verb: str, address: str, started: float) -> None:
     seconds = round(time.perf_counter() - started, 3)
     rows = f"{pluralize(moved.written, 'row')} written, {pluralize(sum(moved.parts.values()), 'row')} verified"
     head = f"{verb} {pluralize(moved.namespaces, 'namespace')} to "
-    lines = [Line((head, Foreign(address), f" in {seconds:.1f} s: {rows}.")), *view_of(moved.parts, Request("copy"))]
+    lines = [Line((head, Untrusted(address), f" in {seconds:.1f} s: {rows}.")), *view_of(moved.parts, Request("copy"))]
     if moved.redacted:
         lines.append(Line(f"{pluralize(moved.redacted, 'row')} held secrets, which were replaced.", tone="warning"))
     if not moved.whole:
@@ -175,14 +175,13 @@ def backup(
     """
     call.refuse_namespace("back up the memories", "perdure export")
     started = time.perf_counter()
-    saved = compose.backup(call.store, expanded(file), overwrite=force)
+    saved = compose.backup(call.store, expand_user(file), overwrite=force)
     seconds = round(time.perf_counter() - started, 3)
     counts = {"memories": saved.memories, "operations": saved.operations, "bytes": saved.size}
+    path = str(saved.path)
     call.answer(
-        {"store": call.shown_store, "file": str(saved.path), **counts, "seconds": seconds},
-        Line(
-            (f"Backed up {pluralize(saved.memories, 'memory')} to ", Foreign(str(saved.path)), f" in {seconds:.1f} s.")
-        ),
+        {"store": call.shown_store, "file": path, **counts, "seconds": seconds},
+        Line((f"Backed up {pluralize(saved.memories, 'memory')} to ", Untrusted(path), f" in {seconds:.1f} s.")),
     )
 
 
@@ -195,11 +194,11 @@ def restore_backup(
 ) -> None:
     """Verify a backup and put it where --store says. Stop what uses the store first."""
     call.refuse_namespace("restore the memories", "perdure copy")
-    result = compose.restore_backup(expanded(file), call.prepared_store(), overwrite=force)
+    result = compose.restore_backup(expand_user(file), call.prepared_store(), overwrite=force)
     kept_path = None if result.kept is None else str(result.kept)
-    note = () if kept_path is None else (" The previous store is now ", Foreign(kept_path), ".")
+    note = () if kept_path is None else (" The previous store is now ", Untrusted(kept_path), ".")
     counts = {"memories": result.memories, "operations": result.operations}
     call.answer(
         {"store": call.shown_store, "file": file, **counts, "kept": kept_path},
-        Line((f"Restored {pluralize(result.memories, 'memory')} to ", Foreign(call.shown_store), ".", *note)),
+        Line((f"Restored {pluralize(result.memories, 'memory')} to ", Untrusted(call.shown_store), ".", *note)),
     )

@@ -12,7 +12,7 @@ from perdure.memory import Memory
 from perdure.records.memory import Message
 from perdure.records.outcome import FactClaim
 from perdure.records.recall import Recall
-from perdure.records.report import Report
+from perdure.records.report import SweepReport
 
 NAMESPACE = "northwall"
 
@@ -111,7 +111,7 @@ class SimulatedLife:
     sessions: int = 0  # in how many sessions
     # each question with its answer, when it was asked last
     answers: dict[str, tuple[ScriptedQuestion, datetime, Recall]] = field(default_factory=dict)
-    sweeps: list[tuple[datetime, Report]] = field(default_factory=list)  # (day, report) of each daily sweep
+    sweeps: list[tuple[datetime, SweepReport]] = field(default_factory=list)  # (day, report) of each daily sweep
     # (day, tier -> memories) at the end of each day
     tiers: list[tuple[datetime, dict[str, int]]] = field(default_factory=list)
     # label -> (day, value), for the memories that are followed

@@ -77,7 +77,7 @@ def _summary(plan: Plan) -> dict[str, Any]:
         "note": plan.note,
         "changes": len(plan.changes),
         "hides": plan.hides,
-        "shortens": len(plan.shortened),
+        "shortens": len(plan.shortened_ids),
     }
 
 

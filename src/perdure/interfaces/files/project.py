@@ -12,7 +12,7 @@ from typing import Final
 
 from perdure.interfaces.files.project_records import project_record
 from perdure.rules.escaping import terminal_line
-from perdure.user_folders import expanded
+from perdure.user_folders import expand_user
 
 HERE: Final = "."  # given as a namespace it stands for the project's own. No namespace has this name
 VARIABLE: Final = "CLAUDE_PROJECT_DIR"  # Claude Code sets it to the project's folder for what it starts
@@ -93,7 +93,7 @@ def policy_to_find(policy: str | None) -> str | None:
     A relative path names another file in each folder. It is looked for like one in ``PERDURE_POLICY``: what is
     found there counts only if the user trusts the file, but for harmless keys.
     """
-    if policy is None or (path := expanded(policy)).is_absolute():
+    if policy is None or (path := expand_user(policy)).is_absolute():
         return policy if policy is None else str(path)
     os.environ["PERDURE_POLICY"] = policy
     return None

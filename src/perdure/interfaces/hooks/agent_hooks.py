@@ -21,11 +21,11 @@ from perdure.interfaces.hooks.failures import failed_answer, unwritable_told
 from perdure.interfaces.hooks.hook_input import EVENTS, HookInput, parse_hook_input, render_hook_output
 from perdure.interfaces.hooks.project_notice import project_notice
 from perdure.interfaces.hooks.running_server import LONGEST_INPUT, made_default_store
-from perdure.interfaces.hooks.transcript_tail import Mark, read_new_messages
+from perdure.interfaces.hooks.transcript_tail import ReadPosition, read_new_messages
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_line
 from perdure.rules.validation.values import checked_namespace, checked_text
-from perdure.user_folders import expanded
+from perdure.user_folders import expand_user
 
 if TYPE_CHECKING:  # it loads numpy and SQLite
     from perdure.memory import Memory
@@ -85,7 +85,7 @@ def _start_session(memory: Memory, hook_input: HookInput, namespace: str) -> str
     Where another process writes the store the others are left to the next start: the user waits for the answer.
     """
     noted = memory.agent.begin(hook_input.session, namespace, _path_text(hook_input.transcript))
-    unfinished = memory.agent.unfinished(namespace, excluded=hook_input.session) if noted else []
+    unfinished = memory.agent.unfinished_sessions(namespace, excluded=hook_input.session) if noted else []
     for session in unfinished[:_MOST_ENDED]:
         path = Path(session.transcript) if session.transcript else None
         is_missing = bool(session.mark) and (path is None or not path.is_file())
@@ -142,15 +142,15 @@ def _finish(memory: Memory, session: str, transcript: Path | None, namespace: st
     _ingest_transcript(memory, session, transcript, namespace, embed="later")
     with suppress(NotFound):  # a session in which nothing was said
         memory.end_session(session, namespace=namespace)
-    memory.agent.ended(session, namespace)
+    memory.agent.mark_ended(session, namespace)
 
 
 def _ingest_transcript(memory: Memory, session: str, path: Path | None, namespace: str, embed: Embed = "now") -> None:
     """Ingest what a transcript holds since its mark; a file that is not there (yet) holds nothing."""
     if path is None:
         return
-    session_record = memory.agent.known(session, namespace)
-    mark = Mark.from_text(session_record.mark) if session_record is not None and session_record.mark else None
+    session_record = memory.agent.find_session(session, namespace)
+    mark = ReadPosition.from_text(session_record.mark) if session_record is not None and session_record.mark else None
     while True:
         try:
             messages, after = read_new_messages(path, mark, most=_BYTES_AT_ONCE)
@@ -213,7 +213,7 @@ def _open_memory(store: str | None, policy: str | None, *, with_embedder: bool) 
     gc.disable()  # the many modules that load now stay: looking through them takes a sixth of the start time
     import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
-    address = str(expanded(store)) if store is not None and store.startswith("~") else store
+    address = str(expand_user(store)) if store is not None and store.startswith("~") else store
     memory = perdure.open(
         address or made_default_store(), policy_to_find(policy), embedder=None if with_embedder else "none"
     )

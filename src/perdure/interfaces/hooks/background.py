@@ -23,7 +23,7 @@ LAST_SECONDS: Final = 3.0
 _log = logging.getLogger(__name__)
 
 
-class Background:
+class BackgroundMaintenance:
     """Runs a memory's maintenance by its policy's schedule, in a thread of its own.
 
     Seconds before the first look are ``first``, between looks ``pause``.

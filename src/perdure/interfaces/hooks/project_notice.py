@@ -39,10 +39,10 @@ def project_notice(memory: Memory, folder: Path, namespace: str) -> str:
             f"This folder and {shown} share the namespace {namespace!r}: what is remembered in one is known in the "
             f"other. To keep them apart, run in this folder: perdure project {shlex.quote(namespace)}-2"
         )
-    return _renamed(memory.namespaces(), known, namespace)
+    return _renamed_folder_notice(memory.namespaces(), known, namespace)
 
 
-def _renamed(namespaces: Sequence[str], known: Sequence[ProjectRecord], namespace: str) -> str:
+def _renamed_folder_notice(namespaces: Sequence[str], known: Sequence[ProjectRecord], namespace: str) -> str:
     """Say how to go on where nothing is known of a folder, and of others there is."""
     if namespace in namespaces or not namespaces:
         return ""

@@ -28,7 +28,7 @@ _PARTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ReadPosition:
     """How far a file was read."""
 
     bytes: int  # from its beginning; a line ends there
@@ -40,16 +40,18 @@ class Mark:
         return f"{self.bytes}:{self.lines}:{self.fingerprint}"
 
     @staticmethod
-    def from_text(text: str) -> Mark | None:
+    def from_text(text: str) -> ReadPosition | None:
         """Return a mark that was kept; None where it cannot be read, so that the file is read from its beginning."""
         parts = text.split(":")
         numbers = parts[: _PARTS - 1]
         if len(parts) != _PARTS or not all(n.isascii() and n.isdigit() and len(n) < 20 for n in numbers):  # noqa: PLR2004  # 64 bits
             return None
-        return Mark(int(parts[0]), int(parts[1]), parts[2])
+        return ReadPosition(int(parts[0]), int(parts[1]), parts[2])
 
 
-def read_new_messages(path: Path, mark: Mark | None, *, most: int = _MOST) -> tuple[list[Message], Mark]:
+def read_new_messages(
+    path: Path, mark: ReadPosition | None, *, most: int = _MOST
+) -> tuple[list[Message], ReadPosition]:
     """Return the messages since a mark, oldest first, and the new mark.
 
     Only the user's and the agent's words count: tool calls and their results, thinking, reminders, injected context,
@@ -59,7 +61,7 @@ def read_new_messages(path: Path, mark: Mark | None, *, most: int = _MOST) -> tu
     """
     try:
         with _open(path) as file:
-            start = mark if mark is not None and _matches(file, mark) else Mark(0, 0, "")
+            start = mark if mark is not None and _matches(file, mark) else ReadPosition(0, 0, "")
             return _read_from(file, start, most, path)
     except OSError as error:
         raise InvalidInput(
@@ -67,14 +69,14 @@ def read_new_messages(path: Path, mark: Mark | None, *, most: int = _MOST) -> tu
         ) from error
 
 
-def _read_from(file: BinaryIO, start: Mark, most: int, path: Path) -> tuple[list[Message], Mark]:
+def _read_from(file: BinaryIO, start: ReadPosition, most: int, path: Path) -> tuple[list[Message], ReadPosition]:
     file.seek(start.bytes)
     messages: list[Message] = []
     at, number = start.bytes, start.lines
     for raw, size in _whole_lines(file, most):
         at, number = at + size, number + 1
         messages += _parse_line(raw, number, path)
-    return messages, Mark(at, number, _fingerprint(file, at))
+    return messages, ReadPosition(at, number, _fingerprint(file, at))
 
 
 def _open(path: Path) -> BinaryIO:
@@ -90,7 +92,7 @@ def _open(path: Path) -> BinaryIO:
         raise InvalidInput("The transcript's path is not valid.", remedy="Check the path.") from error
 
 
-def _matches(file: BinaryIO, mark: Mark) -> bool:
+def _matches(file: BinaryIO, mark: ReadPosition) -> bool:
     return os.fstat(file.fileno()).st_size >= mark.bytes and _fingerprint(file, mark.bytes) == mark.fingerprint
 
 

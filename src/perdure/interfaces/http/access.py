@@ -73,7 +73,7 @@ class Keyring:
         self._memories: OrderedDict[Grant, Memory] = OrderedDict()
         self._needed = (-KNOWN_SECONDS, True)
 
-    def kept(self, secret: str) -> tuple[bool, Grant | None]:
+    def cached_grant(self, secret: str) -> tuple[bool, Grant | None]:
         """Return whether it is known what a token allows, and what; asks no store."""
         with self._lock:
             at, grant = self._grants.get(secret, (-KNOWN_SECONDS, None))
@@ -117,11 +117,11 @@ class Keyring:
         with self._lock:
             memory = self._memories.get(grant)
         if memory is None:
-            memory = self._get_memory().confined(grant)
+            memory = self._get_memory().confine(grant)
             self._keep(self._memories, grant, memory)
         return memory
 
-    def needed(self) -> bool:
+    def token_needed(self) -> bool:
         """Whether callers must have a token: as soon as one was made. Asks the store now and then."""
         at, needed = self._needed
         if monotonic() - at >= KNOWN_SECONDS:
@@ -138,7 +138,7 @@ class Keyring:
         return Principal(grant, grant.token) if grant and monotonic() - at < REMEMBERED_SECONDS else None
 
     def is_need_known(self) -> bool:
-        """Whether ``needed`` would not ask the store now."""
+        """Whether ``token_needed`` would not ask the store now."""
         return monotonic() - self._needed[0] < KNOWN_SECONDS
 
     def _keep(self, cache: OrderedDict[K, V], key: K, value: V) -> None:
@@ -149,7 +149,7 @@ class Keyring:
                 cache.popitem(last=False)
 
 
-class Access:
+class AccessMiddleware:
     """Sets ``request.state.memory`` and ``request.state.principal``; both are None for whoever is not known.
 
     A wrong token is refused for every path but the anonymous ones, and whoever has none for every path but those that
@@ -221,9 +221,13 @@ class Access:
                 scope.setdefault("state", {})["session"] = session
                 return principal
         if secret is None:
-            needed = self._keyring.needed() if self._keyring.is_need_known() else await run_sync(self._keyring.needed)
+            needed = (
+                self._keyring.token_needed()
+                if self._keyring.is_need_known()
+                else await run_sync(self._keyring.token_needed)
+            )
             return None if needed else _PROGRAM
-        is_known, grant = self._keyring.kept(secret)
+        is_known, grant = self._keyring.cached_grant(secret)
         if not is_known:
             grant = await run_sync(self._keyring.grant_of, secret)
         if grant is None:
@@ -236,7 +240,7 @@ class Access:
             token = await self._sessions.shared.token_of(session)
             if token is None:
                 return None
-            is_known, grant = self._keyring.kept(token)
+            is_known, grant = self._keyring.cached_grant(token)
             if not is_known:
                 grant = await run_sync(self._keyring.grant_of, token)
             return None if grant is None else Principal(grant, grant.token)

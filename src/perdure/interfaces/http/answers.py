@@ -70,7 +70,7 @@ def _each(result: Any) -> list[Any]:
 
 
 def _etag(data: Any) -> str:
-    return f'{_WEAK}"{blake2b(json_bytes(_rounded(data)), digest_size=_DIGEST_BYTES).hexdigest()}"'
+    return f'{_WEAK}"{blake2b(json_bytes(_round_numbers(data)), digest_size=_DIGEST_BYTES).hexdigest()}"'
 
 
 def _without_moment(result: Any, data: dict[str, Any]) -> dict[str, Any]:
@@ -78,11 +78,11 @@ def _without_moment(result: Any, data: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name != "at"} if isinstance(result, Stats) else data
 
 
-def _rounded(data: Any) -> Any:
+def _round_numbers(data: Any) -> Any:
     if isinstance(data, dict):
-        return {name: _rounded(value) for name, value in data.items()}
+        return {name: _round_numbers(value) for name, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_rounded(value) for value in data]
+        return [_round_numbers(value) for value in data]
     return round(data, _DIGITS) if isinstance(data, float) else data
 
 

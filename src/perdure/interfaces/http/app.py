@@ -24,7 +24,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Receive, Scope, Send
 
-from perdure.interfaces.http.access import Access, Keyring, unauthorized
+from perdure.interfaces.http.access import AccessMiddleware, Keyring, unauthorized
 from perdure.interfaces.http.answers import JSON, json_bytes
 from perdure.interfaces.http.call_notes import note_response
 from perdure.interfaces.http.exporting import PATH as EXPORT
@@ -82,7 +82,7 @@ def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shar
     layers = [
         Middleware(RequestGuard, settings=settings, note=partial(note_response, limits.observed, is_route)),
         Middleware(
-            Access,
+            AccessMiddleware,
             get_memory=get_memory,
             keyring=Keyring(get_memory),
             sessions=sessions,
@@ -96,14 +96,14 @@ def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shar
         routes=routes,
         middleware=layers,
         exception_handlers={HTTPException: _problem_of_refusal},
-        lifespan=lambda _: _running(limits, mount, get_memory(), watching),
+        lifespan=lambda _: _lifespan(limits, mount, get_memory(), watching),
     )
     app.state.limits = limits
     return app
 
 
 @asynccontextmanager
-async def _running(limits: CallLimits, mount: McpMount | None, memory: Memory, watching: Run) -> AsyncIterator[None]:
+async def _lifespan(limits: CallLimits, mount: McpMount | None, memory: Memory, watching: Run) -> AsyncIterator[None]:
     """Answer for the length of a block; calls that run at its end are waited for."""
     loop = get_running_loop()
     loading = loop.call_later(PAGES_SECONDS, Thread(target=_load_pages, daemon=True).start)
@@ -160,7 +160,7 @@ def _metrics(get_memory: Callable[[], Memory], limits: CallLimits, watching: Any
     return metrics
 
 
-class Pages(BaseRoute):
+class PageRoutes(BaseRoute):
     """The routes of the pages. What draws them takes a fifth of the start to load: that waits until one is wanted."""
 
     def __init__(self, sessions: Sessions) -> None:
@@ -187,13 +187,15 @@ class Pages(BaseRoute):
 
 
 def _pages(sessions: Sessions) -> list[BaseRoute]:
-    return [] if find_spec(PAGES) is None else [Pages(sessions)]
+    return [] if find_spec(PAGES) is None else [PageRoutes(sessions)]
 
 
 def _is_route(routes: Iterable[BaseRoute], path: str) -> bool:
     """Whether a path is that of a route, letter by letter."""
     return any(
-        _is_route(route.routes, path) if isinstance(route, Pages) else isinstance(route, Route) and route.path == path
+        _is_route(route.routes, path)
+        if isinstance(route, PageRoutes)
+        else isinstance(route, Route) and route.path == path
         for route in routes
     )
 

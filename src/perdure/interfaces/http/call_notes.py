@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.types import Scope
 
 from perdure.interfaces.http.call_log import is_logged, log_call
-from perdure.interfaces.http.metrics import Observed
+from perdure.interfaces.http.metrics import ServiceMetrics
 from perdure.interfaces.http.problems import ERROR
 from perdure.interfaces.http.sessions import own_path
 from perdure.records.access import EVERYWHERE
@@ -37,13 +37,13 @@ class CallEnd:
     error: str | None = None  # the class of what was raised
 
 
-def note_call(observed: Observed, end: CallEnd, *, scope: Scope, method: str, status: int | None = None) -> None:
+def note_call(observed: ServiceMetrics, end: CallEnd, *, scope: Scope, method: str, status: int | None = None) -> None:
     """Count a call, and write it to the log.
 
     ``method`` is MCP for a tool. A response with a ``status`` needs no line of its own then; a tool has none.
     """
     if end.hits is not None:
-        observed.recalled(end.hits)
+        observed.count_hits(end.hits)
     observed.call(end.verb, end.error or "ok", end.seconds)
     if is_logged():
         if status is not None:
@@ -60,7 +60,7 @@ def note_call(observed: Observed, end: CallEnd, *, scope: Scope, method: str, st
         )
 
 
-def note_response(observed: Observed, is_route: Callable[[str], bool], scope: Scope, status: int) -> None:
+def note_response(observed: ServiceMetrics, is_route: Callable[[str], bool], scope: Scope, status: int) -> None:
     """Count an answer; where a request is refused or fails and the log has no line of its call, write one.
 
     Paths that are no route's may hold anything, and are not written down.

@@ -187,7 +187,7 @@ class CallThreads:
             return
         refused: PerdureError
         if self._begins(call):
-            refused = _not_begun() if call.queued else self._waited(call.caller)
+            refused = _not_begun() if call.queued else self._waiting_refusal(call.caller)
             self._leave(call)
         else:
             refused = OutcomeUnknown(
@@ -206,7 +206,7 @@ class CallThreads:
                 headers={"retry-after": str(RETRY_SECONDS)},
             )
 
-    def _waited(self, caller: str) -> PerdureError:
+    def _waiting_refusal(self, caller: str) -> PerdureError:
         """Return the refusal of a call that waited too long for its caller's own ones, or for those of others."""
         return too_many_at_once(_WAITED) if self._callers.runs(caller) else _not_begun()
 
@@ -221,7 +221,7 @@ class CallThreads:
             try:
                 await asyncio.wait_for(turn.wait(), seconds)
             except TimeoutError:
-                raise self._waited(caller) from None
+                raise self._waiting_refusal(caller) from None
             yield
         finally:
             self.taken -= 1

@@ -133,12 +133,12 @@ class Transport:
                 was_reached = connection.sock is not None
                 self._drop(connection)
                 if was_reached and isinstance(error, TimeoutError):
-                    raise self._unanswered() from error
+                    raise self._no_answer_error() from error
                 if fresh or attempt or isinstance(error, TimeoutError):
                     self._fail(error)
         raise AssertionError
 
-    def _unanswered(self) -> DeadlineExceeded:
+    def _no_answer_error(self) -> DeadlineExceeded:
         return DeadlineExceeded(
             f"The service at {self._host} did not answer within {self._timeout:g} s; whether it did what was asked is "
             "not known.",

@@ -46,7 +46,7 @@ def may_be_none(verb: Verb) -> bool:
 
 def decode_value(type_: Any, data: Any) -> Any:
     """Return a value of a type from JSON data; what has no type of its own stays as it is."""
-    if isinstance(type_, str):  # a name within ``list["Entry"]``
+    if isinstance(type_, str):  # a name within ``list["JournalEntry"]``
         type_ = getattr(perdure, type_)
     origin, type_args = get_origin(type_), get_args(type_)
     if data is None:

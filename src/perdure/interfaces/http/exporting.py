@@ -15,7 +15,7 @@ from starlette.types import Scope
 from perdure.interfaces.http.access import memory_for
 from perdure.interfaces.http.call_notes import PLACE, CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
-from perdure.interfaces.http.lines import LineStream, Streams, chunks_of
+from perdure.interfaces.http.lines import LineStream, StreamLimiter, chunks_of
 from perdure.interfaces.http.problems import problem_of
 from perdure.interfaces.http.routes import query_values
 from perdure.records.errors import PerdureError
@@ -32,7 +32,7 @@ class Exports:
 
     def __init__(self, limits: CallLimits) -> None:
         self._limits = limits
-        self._streams = Streams("exports", AT_ONCE, AT_ONCE)
+        self._streams = StreamLimiter("exports", AT_ONCE, AT_ONCE)
 
     async def answer(self, request: Request) -> Response:
         """Return a stream of lines; its first chunk is made before anything is sent, so that refusals are problems."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.http.answers import Payload
 from perdure.interfaces.http.call_threads import CallThreads
-from perdure.interfaces.http.lines import Streams
-from perdure.interfaces.http.metrics import Observed
+from perdure.interfaces.http.lines import StreamLimiter
+from perdure.interfaces.http.metrics import ServiceMetrics
 from perdure.interfaces.http.settings import Settings
 from perdure.interfaces.http.shared import Counts, Shared
 from perdure.records.errors import InvalidInput, MemoryErased, OutcomeUnknown, TooManyCalls
@@ -36,8 +36,8 @@ class CallLimits:
     settings: Settings
     threads: CallThreads
     shared: Shared
-    observed: Observed
-    lists: Streams
+    observed: ServiceMetrics
+    lists: StreamLimiter
     tracing: Tracing | None = None
     _ending: set[Task[None]] = field(default_factory=set)
 
@@ -46,8 +46,8 @@ class CallLimits:
         """Return the limits that settings say."""
         share = settings.caller_threads or (settings.threads + 1) // 2
         threads = CallThreads(settings.threads, settings.waiting, share)
-        lists = Streams("lists", _LISTS_AT_ONCE, _LISTS_READ)
-        return cls(settings, threads, shared, Observed(settings.file), lists, _tracing(settings))
+        lists = StreamLimiter("lists", _LISTS_AT_ONCE, _LISTS_READ)
+        return cls(settings, threads, shared, ServiceMetrics(settings.file), lists, _make_tracing(settings))
 
     async def check_rate(self, caller: str) -> None:
         """Count a call.
@@ -135,7 +135,7 @@ class CallLimits:
             yield
 
 
-def _tracing(settings: Settings) -> Tracing | None:
+def _make_tracing(settings: Settings) -> Tracing | None:
     """Return what makes traces, where they are asked for; nothing of OpenTelemetry is loaded otherwise."""
     if settings.traces == "off":
         return None

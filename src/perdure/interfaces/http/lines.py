@@ -73,7 +73,7 @@ def limit_time(chunks: Iterator[bytes], seconds: float | None) -> Iterator[bytes
     )
 
 
-class Streams:
+class StreamLimiter:
     """Counts what is sent at once, and reads it in a few threads of its own: it takes none from calls."""
 
     def __init__(self, noun: str, most: int, threads: int) -> None:
@@ -114,7 +114,7 @@ class LineStream(StreamingResponse):
     def __init__(
         self,
         chunks: Iterator[bytes],
-        streams: Streams,
+        streams: StreamLimiter,
         headers: Mapping[str, str] | None = None,
         on_end: Callable[[int, Exception | None], None] = lambda *_: None,
     ) -> None:

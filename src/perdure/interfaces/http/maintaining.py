@@ -89,14 +89,18 @@ def _close_input(process: subprocess.Popen[str]) -> None:
 
 def maintenance_of(
     store: str | os.PathLike[str], policy: str | os.PathLike[str] | Mapping[str, Any] | Policy | None, *, log: bool
-) -> MaintenanceProcess | background.Background:
+) -> MaintenanceProcess | background.BackgroundMaintenance:
     """Return what maintains a store; a thread where another process cannot open it as this one did."""
     plain_policy = os.fspath(policy) if isinstance(policy, os.PathLike) else policy
     try:
         settings = json.dumps({"store": os.fspath(store), "policy": plain_policy, "log": log})
     except TypeError:  # a policy as an object
-        return background.Background()
-    return background.Background() if ":memory:" in settings or not sys.executable else MaintenanceProcess(settings)
+        return background.BackgroundMaintenance()
+    return (
+        background.BackgroundMaintenance()
+        if ":memory:" in settings or not sys.executable
+        else MaintenanceProcess(settings)
+    )
 
 
 def main() -> None:
@@ -111,7 +115,7 @@ def main() -> None:
         log_to(sys.stderr)
     from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
 
-    worker = background.Background(first=0.0)
+    worker = background.BackgroundMaintenance(first=0.0)
     try:
         with open_memory(settings["store"], settings["policy"]) as memory:
             worker.start(memory)

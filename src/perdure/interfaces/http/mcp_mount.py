@@ -26,7 +26,7 @@ from perdure.interfaces.http.problems import (
     problem_of,
     told_to_callers,
 )
-from perdure.interfaces.mcp.run import OpenOnce, build
+from perdure.interfaces.mcp.run import LazyStore, build
 from perdure.records.errors import PerdureError, TooManyCalls
 from perdure.verbs.arguments import namespace_of
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _REQUEST: ContextVar[Request] = ContextVar("request")
 
 
-class CallersMemory(OpenOnce):
+class CallersMemory(LazyStore):
     """Gives each call the memory of the request that it came with; there is none outside of a request."""
 
     def __init__(self) -> None:
@@ -149,16 +149,16 @@ class McpMount:
         began, end = monotonic(), CallEnd(verb.name, 0.0)
         traced = nullcontext() if tracing is None else tracing.call(verb.name, arguments, request.headers)
 
-        def returned(result: Any) -> None:
+        def note_result(result: Any) -> None:
             nonlocal end
             end = replace(end, hits=hits_of(result), operation=operation_of(verb, result))
             if span is not None:
-                span.returned(result)
+                span.note_result(result)
                 span.wrote(end.operation)
 
         try:
             with traced as span:
-                yield returned
+                yield note_result
         except Exception as error:
             end = CallEnd(verb.name, 0.0, error=type(error).__name__)
             raise

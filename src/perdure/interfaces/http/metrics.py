@@ -29,7 +29,7 @@ FIGURES_SECONDS: Final = 15.0  # how long figures of the store hold: a scrape mu
 STORE_SECONDS: Final = 2.0  # how long the store may take for its figures, and to say that it is ready
 
 
-class Observed:
+class ServiceMetrics:
     """Counts what the service does, from the event loop alone but for models. The library loads when it is asked."""
 
     def __init__(self, file: Path | None = None) -> None:
@@ -68,7 +68,7 @@ class Observed:
         """Count an answer by its status."""
         self._counts["responses", str(status)] += 1
 
-    def recalled(self, hits: int) -> None:
+    def count_hits(self, hits: int) -> None:
         """Count a recall's hits."""
         self._counts["recall_hits",] += hits
         self._counts["recalls_unknown",] += not hits

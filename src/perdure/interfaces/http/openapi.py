@@ -136,18 +136,18 @@ def _path(verb: Verb) -> dict[str, Any]:
     return operations
 
 
-def _named(type_: Any) -> Any:
-    """Return a type with the names inside it, as in ``list["Entry"]``, as the types that they name."""
+def _resolve_names(type_: Any) -> Any:
+    """Return a type with the names inside it, as in ``list["JournalEntry"]``, as the types that they name."""
     if isinstance(type_, str):
         return getattr(perdure, type_)
-    inside = tuple(map(_named, get_args(type_)))
+    inside = tuple(map(_resolve_names, get_args(type_)))
     if get_origin(type_) in {Union, UnionType}:
         return functools.reduce(operator.or_, inside)
     return get_origin(type_)[inside] if get_origin(type_) is list else type_
 
 
 def _operation(verb: Verb) -> dict[str, Any]:
-    schema = schema_of(_named(verb.result_type(perdure)), verb.items, whole=True)
+    schema = schema_of(_resolve_names(verb.result_type(perdure)), verb.items, whole=True)
     content: dict[str, Any] = {JSON: {"schema": schema}}
     if verb.items in schema.get("properties", {}):
         content[LINES] = {"schema": {"description": _LINES_ALL if verb.name == "list" else _LINES}}

@@ -125,13 +125,13 @@ class VerbRequest:
     progress: Progress | None = None  # is called with (done, total)
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """The seconds that are left of the call's time: it may have waited for a thread."""
         return None if self.until is None else max(_LEAST_SECONDS_LEFT, self.until - monotonic())
 
-    def timed(self) -> Any:
+    def memory_with_deadline(self) -> Any:
         """Return the caller's memory with what is left of the call's time."""
-        return self.memory if self.left is None else self.memory.within(self.left)
+        return self.memory if self.seconds_left is None else self.memory.within(self.seconds_left)
 
 
 class VerbEndpoint:
@@ -215,8 +215,8 @@ class VerbEndpoint:
 
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await in_thread(partial(run_verb, call, values))
-        noting = partial(run_kept, call.timed, named, partial(run_verb, call, values))
-        run, holds = partial(in_thread, noting), partial(still_holds, call.timed, named)
+        noting = partial(run_kept, call.memory_with_deadline, named, partial(run_verb, call, values))
+        run, holds = partial(in_thread, noting), partial(still_holds, call.memory_with_deadline, named)
         return await self._limits.run_once((call.caller, self._verb.name, key), body, run, holds, namespace=named)
 
     async def _body(self, call: VerbRequest, receive: Receive) -> bytes:
@@ -240,7 +240,7 @@ class VerbEndpoint:
 
     def _trace(self, tracing: Tracing, call: VerbRequest, values: Mapping[str, Any]) -> Payload:
         with tracing.call(self._verb.name, values, call.headers) as span:
-            payload = self._call(call, values, note=span.returned)
+            payload = self._call(call, values, note=span.note_result)
             span.wrote(payload.operation)
             return payload
 
@@ -252,12 +252,16 @@ class VerbEndpoint:
         namespace = call.memory.usual_namespace(self._limits.settings.namespace)
         as_lines = wants_lines(call.headers)
         if as_lines and self._verb.name == "list":
-            return lines_of(self._verb, self._all(call.timed(), {"namespace": namespace, **arguments}), call.left)
-        result = call_verb(call.timed(), self._verb, arguments, namespace=namespace)
+            return lines_of(
+                self._verb,
+                self._all(call.memory_with_deadline(), {"namespace": namespace, **arguments}),
+                call.seconds_left,
+            )
+        result = call_verb(call.memory_with_deadline(), self._verb, arguments, namespace=namespace)
         if note is not None:
             note(result)
         if as_lines and isinstance(result, list):
-            return lines_of(self._verb, result, call.left)
+            return lines_of(self._verb, result, call.seconds_left)
         return answer_of(self._verb, result, tagged=call.method != "POST")
 
     def _all(self, memory: Memory, arguments: dict[str, Any]) -> Iterator[Any]:

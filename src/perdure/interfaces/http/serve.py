@@ -29,7 +29,7 @@ from perdure.interfaces.http.shared import Shared
 from perdure.records.errors import InvalidInput, StoreError
 
 if TYPE_CHECKING:
-    from perdure.interfaces.hooks.background import Background
+    from perdure.interfaces.hooks.background import BackgroundMaintenance
     from perdure.interfaces.http.maintaining import MaintenanceProcess
     from perdure.memory import Memory
     from perdure.records.policy import Policy
@@ -182,7 +182,7 @@ def _run(
     config: uvicorn.Config,
     listener: socket.socket,
     hooks: HookAnswering | None,
-    background: Sequence[Background | MaintenanceProcess],
+    background: Sequence[BackgroundMaintenance | MaintenanceProcess],
 ) -> None:
     """Answer until a signal; maintenance runs beside it, if the policy wants it, and hooks are answered."""
     _allow_connections()

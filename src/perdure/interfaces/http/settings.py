@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from perdure.records.errors import InvalidInput
 from perdure.rules.validation.values import checked_namespace
-from perdure.user_folders import expanded
+from perdure.user_folders import expand_user
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")  # how clients on this machine write its name in the Host header
 
@@ -60,5 +60,5 @@ def memory_files(options: Sequence[str]) -> dict[str, Path]:
         namespace, _, path = text.partition("=")
         if not path:
             raise InvalidInput(f"{text!r} names no file of a namespace.", remedy="Write for example default=MEMORY.md.")
-        found[checked_namespace(namespace)] = expanded(path)
+        found[checked_namespace(namespace)] = expand_user(path)
     return found

@@ -45,7 +45,7 @@ class _Worker:
             "end": self._end,
             "counts": self._counts,
             "ready": self._ready,
-            "failed": self._supervisor.failed,
+            "failed": self._supervisor.note_failure,
         }
         self._link = await Link.over(end, answers)
         self._link.tell("serve", options)
@@ -134,7 +134,7 @@ class Supervisor:
         if not self._opened.done():
             self._opened.set_result(has_tokens)
 
-    async def failed(self, kind: str, message: str, remedy: str) -> None:
+    async def note_failure(self, kind: str, message: str, remedy: str) -> None:
         """Note that a worker cannot serve; what the first one says is what the service says."""
         if self._opened.done():
             _log.warning("A worker could not start: %s", message)

@@ -100,7 +100,7 @@ class CallSpan:
     def __init__(self, span: Span, *, content: bool) -> None:
         self._span, self._content = span, content
 
-    def returned(self, result: Any) -> None:
+    def note_result(self, result: Any) -> None:
         """Note what the verb returned."""
         if isinstance(result, Recall):
             self._memories([(hit.memory, hit.relevance) for hit in result.hits])

@@ -15,7 +15,7 @@ from perdure.interfaces.files.project import HERE
 from perdure.interfaces.mcp.run import default_store
 from perdure.interfaces.plugin.installation import data_folder, write_launcher
 from perdure.records.errors import InvalidInput
-from perdure.user_folders import expanded
+from perdure.user_folders import expand_user
 
 Client = Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini", "windsurf", "zed"]
 
@@ -113,8 +113,8 @@ def server_command(store: str | None = None, policy: str | None = None, namespac
     It names the launcher in the user's data folder, which is written; on Windows, this environment's interpreter.
     """
     address = str(default_store()) if store is None else store
-    absolute = address if "://" in address else str(expanded(address).absolute())
-    options = [] if policy is None else ["--policy", str(expanded(policy).absolute())]
+    absolute = address if "://" in address else str(expand_user(address).absolute())
+    options = [] if policy is None else ["--policy", str(expand_user(policy).absolute())]
     if os.name == "nt":
         # -P: a file named mcp.py in the client's project folder must neither break the server nor run.
         start = [str(Path(sys.executable).absolute()), "-P", "-m", "perdure"]

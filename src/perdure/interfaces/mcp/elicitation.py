@@ -49,7 +49,7 @@ Run = Callable[[Mapping[str, Any], Mapping[str, Any]], Awaitable[CallToolResult 
 """Runs the tool itself with the client's arguments, and with more that the profile's tool may not have."""
 
 
-class Answered(TypedDict):
+class ElicitedAnswer(TypedDict):
     """What a person answered about one memory, and what came of it."""
 
     id: str
@@ -58,7 +58,7 @@ class Answered(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ElicitedQuestion:
     """A question about one memory, as it is put to a person."""
 
     id: str  # the memory
@@ -78,7 +78,7 @@ class Ask:
         return "same" in self.answers
 
 
-class Asker:
+class Elicitor:
     """Puts questions to people. Each is put once for as long as the server runs, whatever comes of it."""
 
     def __init__(self, get_memory: Callable[[], Memory], usual: Callable[[], str]) -> None:
@@ -108,7 +108,7 @@ class Asker:
         answered = await self._ask_one_by_one(asks, context)
         return await self._rerun(answered, arguments, recall_id, run) if answered else first
 
-    def _due_questions(self, name: str, data: Mapping[str, Any], namespace: str | None) -> list[Ask]:
+    def _due_questions(self, name: str, data: Mapping[str, Any], namespace: str | None) -> list[ElicitedQuestion]:
         """Return what may be asked now: of the day's questions those of the answer that were not put yet."""
         if name == "recall":
             put = {hit["memory"]["id"]: hit["question"] for hit in reversed(data["hits"]) if hit["question"]}
@@ -121,7 +121,9 @@ class Asker:
         questions = memory.review(namespace or self._usual())
         today = {q.id: q for q in reversed(questions)}
         found = [(fresh[i], today[i]) for i in reversed(fresh) if i in today]  # one of each memory
-        due = [Ask(q.id, text, cast("Sequence[Answer]", q.answers), "".join(q.sides[:1])) for text, q in found]
+        due = [
+            ElicitedQuestion(q.id, text, cast("Sequence[Answer]", q.answers), "".join(q.sides[:1])) for text, q in found
+        ]
         return due[:1] if name == "recall" else due  # who looks something up is asked one thing
 
     async def _resume(
@@ -130,15 +132,17 @@ class Asker:
         """Go on after the client has asked. The state is sealed: it is what this server wrote."""
         state = json.loads(context.request_state or "{}")
         replies = context.input_responses or {}
-        answered: list[Answered] = []
-        for ask in (Ask(*fields) for fields in state["asked"]):
+        answered: list[ElicitedAnswer] = []
+        for ask in (ElicitedQuestion(*fields) for fields in state["asked"]):
             reply = replies.get(ask.id)
             if isinstance(reply, ElicitResult):
                 answered += await run_sync(partial(self._record_answer, ask, reply))
         return await self._rerun(answered, arguments, state["recall_id"], run)
 
-    async def _ask_one_by_one(self, asks: Sequence[Ask], context: Context[Any, Any]) -> list[Answered]:
-        answered: list[Answered] = []
+    async def _ask_one_by_one(
+        self, asks: Sequence[ElicitedQuestion], context: Context[Any, Any]
+    ) -> list[ElicitedAnswer]:
+        answered: list[ElicitedAnswer] = []
         for ask in asks:
             form = _request(ask).params
             try:
@@ -153,7 +157,7 @@ class Asker:
                 break
         return answered
 
-    def _record_answer(self, ask: Ask, reply: ElicitResult) -> list[Answered]:
+    def _record_answer(self, ask: ElicitedQuestion, reply: ElicitResult) -> list[ElicitedAnswer]:
         """Record a person's answer; nothing where there is none, or none that can be understood."""
         if (understood := _understand(reply, ask)) is None:
             return []
@@ -165,7 +169,7 @@ class Asker:
         return [{"id": identity, "verdict": verdict, "outcome": f"{outcome.id} is {outcome.memory.status.value}"}]
 
     async def _rerun(
-        self, answered: Sequence[Answered], arguments: Mapping[str, Any], recall_id: str | None, run: Run
+        self, answered: Sequence[ElicitedAnswer], arguments: Mapping[str, Any], recall_id: str | None, run: Run
     ) -> CallToolResult | InputRequiredResult:
         """Return the tool's answer after the person's; a recall was counted the first time."""
         result = await run(arguments, {"touch": False} if recall_id else {})
@@ -194,7 +198,7 @@ def can_ask(context: Context[Any, Any] | None) -> bool:
     return is_version_at_least(context.protocol_version, _ROUNDS_SINCE) or context.session.can_send_request
 
 
-def _request(ask: Ask) -> ElicitRequest:
+def _request(ask: ElicitedQuestion) -> ElicitRequest:
     choices = list(ask.choices.values())
     value = {
         "type": "string",
@@ -210,7 +214,7 @@ def _request(ask: Ask) -> ElicitRequest:
     return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=schema))
 
 
-def _understand(reply: ElicitResult, ask: Ask) -> tuple[Answer, str | None] | None:
+def _understand(reply: ElicitResult, ask: ElicitedQuestion) -> tuple[Answer, str | None] | None:
     """Return the verdict and the value that a person's answer means; None where it means none."""
     content = (reply.content if reply.action == "accept" else None) or {}
     choice, value = content.get("answer"), content.get("value")

@@ -34,7 +34,7 @@ class TokensNotAsked:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http":
             try:
-                if await run_sync(self._keyring.needed):
+                if await run_sync(self._keyring.token_needed):
                     raise RequestRefused(401, _HAS_TOKENS, remedy=_USE_SERVICE, headers={"www-authenticate": "Bearer"})
             except PerdureError as error:
                 await problem_of(error)(scope, receive, send)

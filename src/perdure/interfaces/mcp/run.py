@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from perdure.interfaces import blas_threads
 from perdure.interfaces.files.project import policy_to_find, resolve_namespace
 from perdure.interfaces.hooks.answering import HookAnswering
-from perdure.interfaces.hooks.background import Background
+from perdure.interfaces.hooks.background import BackgroundMaintenance
 from perdure.interfaces.hooks.running_server import made_default_store
 from perdure.records.access import Grant
 from perdure.records.errors import PerdureError, StoreError
@@ -46,7 +46,7 @@ Transport = Literal["stdio", "http"]
 _LAST_WORDS_SECONDS: Final = 5.0
 
 
-class OpenOnce:
+class LazyStore:
     """Opens the store at the first call that needs it: once, whichever thread asks first.
 
     A store that cannot be opened is tried again at the next call, so that a mended policy or path needs no restart.
@@ -57,7 +57,7 @@ class OpenOnce:
     def __init__(
         self,
         opener: Callable[[], Memory],
-        background: Background | None = None,
+        background: BackgroundMaintenance | None = None,
         notice: Callable[[], str] = str,
         answering: HookAnswering | None = None,
         grant: Grant | None = None,
@@ -83,7 +83,7 @@ class OpenOnce:
                     self._background.start(self._memory)
                 if self._answering is not None:
                     self._answering.start()
-                self._offered = self._memory if self._grant is None else self._memory.confined(self._grant)
+                self._offered = self._memory if self._grant is None else self._memory.confine(self._grant)
             return self._offered
 
     def take_notice(self) -> str:
@@ -132,14 +132,14 @@ def build(
     with _without_collections():
         from perdure.interfaces.mcp.server import MemoryServer  # noqa: PLC0415  # the MCP library loads here
 
-        lazy_memory = memory_opener if isinstance(memory_opener, OpenOnce) else OpenOnce(memory_opener)
-        observe = observe or _unobserved
+        lazy_memory = memory_opener if isinstance(memory_opener, LazyStore) else LazyStore(memory_opener)
+        observe = observe or _no_observer
         return MemoryServer(
             lazy_memory, profile=profile, namespace=namespace, seconds=seconds, observe=observe, zone=zone
         )
 
 
-def _unobserved(_verb: Verb, _arguments: Mapping[str, Any]) -> AbstractContextManager[Callable[[Any], None]]:
+def _no_observer(_verb: Verb, _arguments: Mapping[str, Any]) -> AbstractContextManager[Callable[[Any], None]]:
     return nullcontext(lambda _: None)
 
 
@@ -174,7 +174,9 @@ def run(
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
     notice = _policy_notice if policy is None else str
     grant = None if namespace is None else Grant.of_namespace(namespace)
-    lazy_memory = OpenOnce(lambda: _open(store, policy), Background(), notice, HookAnswering(store, policy), grant)
+    lazy_memory = LazyStore(
+        lambda: _open(store, policy), BackgroundMaintenance(), notice, HookAnswering(store, policy), grant
+    )
     zone = None if transport == "stdio" else UTC  # over stdio the client is on this machine
     server = build(lazy_memory, profile=profile, namespace=namespace or "default", seconds=seconds, zone=zone)
     _end_on_signals(lazy_memory)
@@ -267,7 +269,7 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
-def _end_on_signals(lazy_memory: OpenOnce) -> None:
+def _end_on_signals(lazy_memory: LazyStore) -> None:
     """On SIGTERM or Ctrl-C close the store and end.
 
     The process ends at once after that: a thread that waits for standard input cannot be cancelled, so an orderly

@@ -17,14 +17,14 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
 
 import perdure
 from perdure.compose_models import heard_warnings
-from perdure.interfaces.mcp.elicitation import ASKING, Asker, can_ask
+from perdure.interfaces.mcp.elicitation import ASKING, Elicitor, can_ask
 from perdure.interfaces.mcp.tools import arguments_of, call_tool, tool_error, tool_of, verbs_of
 from perdure.records.errors import NotFound, PerdureError
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from starlette.applications import Starlette
 
-    from perdure.interfaces.mcp.run import Observe, OpenOnce
+    from perdure.interfaces.mcp.run import LazyStore, Observe
 
 INSTRUCTIONS: Final = (
     "Perdure is a long-term memory that outlives this conversation.\n"
@@ -49,7 +49,7 @@ class MemoryServer(MCPServer[Any]):
 
     def __init__(
         self,
-        lazy_memory: OpenOnce,
+        lazy_memory: LazyStore,
         *,
         profile: str,
         namespace: str,
@@ -61,7 +61,7 @@ class MemoryServer(MCPServer[Any]):
         self._lazy_memory, self._profile, self._namespace, self._seconds = lazy_memory, profile, namespace, seconds
         self._verbs = {verb.name: verb for verb in verbs_of(profile)}
         self._tools = {name: tool_of(verb, profile, zone) for name, verb in self._verbs.items()}
-        self._asker = Asker(lazy_memory, self._usual)
+        self._asker = Elicitor(lazy_memory, self._usual)
         self._layers: list[tuple[Any, dict[str, Any]]] = []
         super().__init__(
             "perdure",

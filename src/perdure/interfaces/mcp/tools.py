@@ -77,7 +77,7 @@ def call_tool(
     result = call_verb(memory, verb, arguments, namespace=namespace)
     note(result)
     data = answer_data(verb, result, arguments)
-    bound, notes = {**verb.defaults, **arguments}, {"facts_hint": memory.facts_hint, "standing": memory.standing}
+    bound, notes = {**verb.defaults, **arguments}, {"facts_hint": memory.facts_hint, "standing": memory.hit_marks}
     text = render_text(view_of(result, Request(verb.name, bound, notes)))
     return answer(data, text)
 

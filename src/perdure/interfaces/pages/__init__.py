@@ -31,7 +31,7 @@ from perdure.interfaces.pages import (
     search,
 )
 from perdure.interfaces.pages.forms import FormGuard, FormRefused, read_own_form
-from perdure.interfaces.pages.live import Live, check_rate, memory_files_of, run_in_thread
+from perdure.interfaces.pages.live import LiveUpdates, check_rate, memory_files_of, run_in_thread
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
 from perdure.memory import Memory
@@ -65,13 +65,13 @@ WRITE: Final[Mapping[str, Handler]] = {
 """Path -> handler of forms."""
 
 
-def routes(sessions: Sessions | None = None, live: Live | None = None) -> list[BaseRoute]:
+def routes(sessions: Sessions | None = None, live: LiveUpdates | None = None) -> list[BaseRoute]:
     """Return the routes of the page. What mounts them sets ``request.state.memory`` to the caller's memory."""
     guard = FormGuard(sessions or Sessions(Shared()))
     shown = [Route(path, partial(_show, handler, guard), methods=["GET"]) for path, handler in READ.items()]
     written = [Route(path, partial(_do, handler, guard), methods=["POST"]) for path, handler in WRITE.items()]
     others = [
-        Route("/live", (live or Live()).answer, methods=["GET"]),
+        Route("/live", (live or LiveUpdates()).answer, methods=["GET"]),
         Route("/login", partial(_log_in_or_out, guard), methods=["GET", "POST"]),
         Route("/logout", partial(_log_in_or_out, guard), methods=["POST"]),
     ]

@@ -76,7 +76,7 @@ def _action(request: PageRequest, item: MemoryItem) -> MemoryAction:
 
 
 def _item(request: PageRequest) -> MemoryItem:
-    item = request.memory.get(request.required("id", "The memory's id"), include_archived=True)
+    item = request.memory.get(request.required_value("id", "The memory's id"), include_archived=True)
     if item is None:
         raise NotFound("There is no such memory.", remedy="It may have been erased.")
     return item
@@ -93,7 +93,7 @@ def ask(request: PageRequest) -> Answer:
 def _values(request: PageRequest, item: MemoryItem, action: MemoryAction, words: str) -> dict[str, Any]:
     return {
         "notice": "",
-        "resting": _resting(request, item) if action.verb == "update" else (),
+        "resting": _sole_source_facts(request, item) if action.verb == "update" else (),
         "kept": request.form.get("keep", ()),
         "item": item,
         "action": action,
@@ -104,7 +104,7 @@ def _values(request: PageRequest, item: MemoryItem, action: MemoryAction, words:
     }
 
 
-def _resting(request: PageRequest, item: MemoryItem) -> Sequence[RestingFact]:
+def _sole_source_facts(request: PageRequest, item: MemoryItem) -> Sequence[RestingFact]:
     return request.memory.why(item.id).sole_source_of
 
 
@@ -117,13 +117,15 @@ def change(request: PageRequest) -> Answer:
     except InvalidInput:
         if (instead := _instead(request, item)) is None:
             raise
-        return _outdated(request, *instead, words, "It has been replaced. Below is the current version.")
+        return _outdated_form(request, *instead, words, "It has been replaced. Below is the current version.")
     if action.asks in {"content", "value"}:
-        words = request.required("words", "The new text")
+        words = request.required_value("words", "The new text")
         if not request.form_value("sure"):
             return HtmlPage("change", action.label, _values(request, item, action, words))
-    if action.verb == "update" and {f.id for f in _resting(request, item)} - set(request.form.get("shown", ())):
-        return _outdated(request, item, action, words, "More facts depend on it than when you opened this form.")
+    if action.verb == "update" and {f.id for f in _sole_source_facts(request, item)} - set(
+        request.form.get("shown", ())
+    ):
+        return _outdated_form(request, item, action, words, "More facts depend on it than when you opened this form.")
     arguments = dict(_arguments(action, item, words, request.form.get("keep", ())))
     outcome = getattr(request.memory, action.verb)(item.id, **arguments)
     return Redirect(request.link("/memory", id=outcome.id, done=outcome.operation))
@@ -140,7 +142,7 @@ def _instead(request: PageRequest, item: MemoryItem) -> tuple[MemoryItem, Memory
     return (now, found[0]) if found else None
 
 
-def _outdated(request: PageRequest, item: MemoryItem, action: MemoryAction, words: str, why: str) -> Answer:
+def _outdated_form(request: PageRequest, item: MemoryItem, action: MemoryAction, words: str, why: str) -> Answer:
     """Return the form again, with what was typed, because it was made from what is no longer so."""
     values = {**_values(request, item, action, words), "notice": f"{why} Nothing was changed."}
     return HtmlPage("change", action.label, values, 409, ConflictError.__name__)
@@ -159,7 +161,7 @@ def _arguments(action: MemoryAction, item: MemoryItem, words: str, keeps: Sequen
 
 def undo(request: PageRequest) -> Answer:
     """Take operations back, in the order of the form; what was undone or erased meanwhile is left out."""
-    ids = request.form.get("operation") or [request.required("operation", "The operation's id")]
+    ids = request.form.get("operation") or [request.required_value("operation", "The operation's id")]
     undone, about, nothing = list[str](), list[str](), None
     for place, identity in enumerate(ids):
         try:
@@ -171,7 +173,7 @@ def undo(request: PageRequest) -> Answer:
         except PerdureError as error:
             if len(ids) == 1:
                 raise
-            return _stopped(request, ids[place:], place, error)
+            return _partial_undo_page(request, ids[place:], place, error)
     if nothing is not None and not undone:
         raise nothing
     done, back = " ".join(undone), request.form_value("id")
@@ -181,7 +183,7 @@ def undo(request: PageRequest) -> Answer:
     return Redirect(request.link("/plans", done=done))
 
 
-def _stopped(request: PageRequest, rest: Sequence[str], undone: int, error: PerdureError) -> Answer:
+def _partial_undo_page(request: PageRequest, rest: Sequence[str], undone: int, error: PerdureError) -> Answer:
     """Return the page that says which of several operations could not be taken back, and goes on from there."""
     message, remedy = told_to_callers(error)
     failed = request.memory.operation(rest[0], request.namespace)

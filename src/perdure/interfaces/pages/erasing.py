@@ -24,7 +24,7 @@ def erase(request: PageRequest) -> Answer:
         "ids": [sent["identity"]] if sent["identity"] else [],
         "subject": sent["subject"] or None,
         "namespace": request.namespace,
-        "reason": request.required("reason", "The reason"),
+        "reason": request.required_value("reason", "The reason"),
         "by": request.form_value("by") or None,
     }
     confirm = request.form_value("confirm")
@@ -48,7 +48,7 @@ def _target_and_reason(request: PageRequest) -> dict[str, Any]:
     identity = request.form_value("id") or request.query.get("id", "")
     subject = request.form_value("subject") or request.query.get("subject", "")
     if identity or not subject:
-        identity = read(request, identity or request.required("id", "The memory's id")).id
+        identity = read(request, identity or request.required_value("id", "The memory's id")).id
     return {
         "identity": identity,
         "subject": subject,

@@ -21,7 +21,7 @@ _AT_LEAST: Final = 86_400.0  # seconds that a timeline spans
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimelineRow:
     """One fact of a timeline."""
 
     fact: FactLine
@@ -76,7 +76,7 @@ def _entity_page(request: PageRequest, name: str) -> Answer:
     return HtmlPage("entity", timeline.name, values)
 
 
-def _row(fact: FactLine, first: datetime, now: datetime) -> Row:
+def _row(fact: FactLine, first: datetime, now: datetime) -> TimelineRow:
     span = max((now - first).total_seconds(), _AT_LEAST)
 
     def share(text: str, open_end: float) -> float:
@@ -87,7 +87,7 @@ def _row(fact: FactLine, first: datetime, now: datetime) -> Row:
     believed = AxisPart(share(fact.believed_from, 0.0), share(fact.believed_to, 1.0))
     words = true_period(fact), period(fact.believed_from, fact.believed_to)
     label = f"True {words[0]}, believed {words[1]}"
-    return Row(fact, *words, state(fact.state), fact.state in _BELIEVED_STATES, periods(true, believed, label))
+    return TimelineRow(fact, *words, state(fact.state), fact.state in _BELIEVED_STATES, periods(true, believed, label))
 
 
 def moment(text: str) -> datetime | None:

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class PageChanges:
     """What a page compares to see that something is new."""
 
     operation: str  # the newest operation's id; empty if there is none
@@ -55,7 +55,7 @@ class _Caller:
     asked_again: Callable[[], Awaitable[object]] | None  # finds out again who asks; None for nobody
 
 
-class Live:
+class LiveUpdates:
     """Answers the requests for news.
 
     A connection ends after a few seconds and the browser connects again where it left off, so that the service need
@@ -101,7 +101,7 @@ class Live:
             self._open -= Counter((caller.key,))  # forgets who has none left
 
 
-def _differences(last_id: str, news: News) -> list[str]:
+def _differences(last_id: str, news: PageChanges) -> list[str]:
     """Return the events by which a browser learns what it does not know yet; not every page knows of alerts."""
     operation, _, alerts = last_id.partition("/")
     if not last_id:
@@ -110,16 +110,16 @@ def _differences(last_id: str, news: News) -> list[str]:
     return [*events, _event("alerts", news)] if alerts not in ("", news.alerts) else events
 
 
-def _event(kind: str, news: News) -> str:
+def _event(kind: str, news: PageChanges) -> str:
     data = json.dumps({"operation": news.operation, "name": news.name})
     return f"event: {kind}\nid: {news.id}\ndata: {data}\n\n"
 
 
-def _look(memory: Memory, namespace: str | None, alerts: str) -> News:
+def _look(memory: Memory, namespace: str | None, alerts: str) -> PageChanges:
     newest = next(
         (o for o in memory.history(namespace=namespace, limit=1, notes=True) if isinstance(o, Operation)), None
     )
-    return News("", "", alerts) if newest is None else News(newest.id, newest.operation, alerts)
+    return PageChanges("", "", alerts) if newest is None else PageChanges(newest.id, newest.operation, alerts)
 
 
 def _alerts(memory: Memory, namespace: str | None) -> str:

@@ -15,7 +15,7 @@ from perdure.records.explanation import Explanation
 from perdure.records.instant import DAY_MS, Instant, from_instant, to_instant
 from perdure.records.memory import Kind, MemoryItem, State
 from perdure.records.policy import Policy
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 from perdure.rules.lifecycle.signals import current_signals
 
 _ENTRIES: Final = 30  # of the journal, the newest
@@ -28,7 +28,7 @@ _STATE: Final = frozenset(field.name for field in fields(State))
 
 def memory(request: PageRequest) -> Answer:
     """Show one memory. Looking does not count as an access."""
-    identity = request.required("id", "The memory's id")
+    identity = request.required_value("id", "The memory's id")
     item = read(request, identity)
     why = request.memory.why(item.id)
     now = to_instant(request.memory.now)
@@ -64,7 +64,7 @@ def read(request: PageRequest, identity: str) -> MemoryItem:
 
 def find(request: PageRequest) -> Answer:
     """Go to what an id means: a memory, else an operation."""
-    identity = request.required("id", "The id")
+    identity = request.required_value("id", "The id")
     if request.memory.get(identity, include_archived=True) is not None:
         return Redirect(request.link("/memory", id=identity))
     operation = request.memory.operation(identity, request.namespace)
@@ -83,8 +83,8 @@ def _signal_reason(why: Explanation, name: str) -> str:
     return why.signals.get(name, "").partition(": ")[2] or why.signals.get(name, "")
 
 
-def _history(entries: tuple[Entry, ...]) -> list[list[Entry]]:
-    operations: dict[str, dict[str, Entry]] = {}
+def _history(entries: tuple[JournalEntry, ...]) -> list[list[JournalEntry]]:
+    operations: dict[str, dict[str, JournalEntry]] = {}
     for entry in entries:
         operations.setdefault(entry.operation_id, {}).setdefault(entry.because, entry)
     return [list(reasons.values()) for reasons in operations.values()][::-1][:_ENTRIES]
@@ -110,7 +110,7 @@ class StateSpan:
     state: State
 
 
-def states_before(item: MemoryItem, entries: Sequence[Entry]) -> list[StateSpan]:
+def states_before(item: MemoryItem, entries: Sequence[JournalEntry]) -> list[StateSpan]:
     """Return the states that a memory has had, newest first, going back through its journal."""
     state, spans = item.state, list[StateSpan]()
     for entry in reversed([e for e in entries if e.target == "memory"]):
@@ -127,7 +127,7 @@ def _begin(state: State) -> Instant:
     return max(state.anchor_ms, state.tier_ms, state.status_ms, state.form_ms, state.strength_ms, state.recorded_ms)
 
 
-def curves(item: MemoryItem, entries: Sequence[Entry], policy: Policy, now: Instant) -> dict[str, DrawnSignal]:
+def curves(item: MemoryItem, entries: Sequence[JournalEntry], policy: Policy, now: Instant) -> dict[str, DrawnSignal]:
     """Return signal -> how it was since the memory was stored, and how it will be without further access."""
     born = item.state.recorded_ms
     spans, marks = (

@@ -19,7 +19,7 @@ _KINDS: Final = {"delete": ("removed",), "insert": ("added",), "replace": ("remo
 
 
 @dataclass(frozen=True)
-class FileNow:
+class CurrentFile:
     """The file that an agent reads."""
 
     name: str  # without its folder, which is not for whoever may look
@@ -49,7 +49,7 @@ def memory_file(request: PageRequest) -> Answer:
     return HtmlPage("memory_file", "MEMORY.md", values)
 
 
-def _file_now(request: PageRequest) -> FileNow | None:
+def _file_now(request: PageRequest) -> CurrentFile | None:
     """Return the file of the page's namespace: the one that the service was started with, else the policy's.
 
     A namespace that the session does not reach was refused when its digest was asked for.
@@ -60,9 +60,9 @@ def _file_now(request: PageRequest) -> FileNow | None:
     if path is None:
         return None
     try:
-        return FileNow(path.name, compose.digest_file(path).part())
+        return CurrentFile(path.name, compose.digest_file(path).part())
     except InvalidInput as error:
-        return FileNow(path.name, None, str(error))
+        return CurrentFile(path.name, None, str(error))
 
 
 def diff_lines(before: str, after: str) -> Iterator[tuple[str, str]]:

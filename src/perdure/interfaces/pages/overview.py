@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from markupsafe import Markup
 
 from perdure.interfaces.pages.page_request import OFFERED, Answer, HtmlPage, PageRequest
-from perdure.interfaces.pages.plots import Bar, columns, stacked
+from perdure.interfaces.pages.plots import Bar, columns, stacked_bar
 from perdure.interfaces.views.values import pluralize
 from perdure.memory import Memory
 from perdure.records.errors import PerdureError
@@ -107,7 +107,7 @@ def sentence(stats: Stats) -> str:
 def _group(name: str, groups: Mapping[str, Size]) -> tuple[Markup, list[tuple[str, int, Size]]]:
     rows = [(_AGES.get(part, part), shade % 5, size) for shade, (part, size) in enumerate(groups.items())]
     bars = [Bar(part, size.memories, shade) for part, shade, size in rows]
-    return stacked(bars, f"Memories by {name}"), rows
+    return stacked_bar(bars, f"Memories by {name}"), rows
 
 
 def _lists(stats: Stats) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:

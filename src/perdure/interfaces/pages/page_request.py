@@ -66,7 +66,7 @@ class PageRequest:
         return self.grant.pattern.replace(EVERYWHERE, _USUAL)
 
     @cached_property
-    def offered(self) -> list[str]:
+    def offered_namespaces(self) -> list[str]:
         """The namespaces that the page offers: all of them, or of very many those beside the shown one."""
         names = self.namespaces
         first = min(max(0, bisect_left(names, self.namespace) - OFFERED // 2), max(0, len(names) - OFFERED))
@@ -123,7 +123,7 @@ class PageRequest:
         return list({memory.id: memory for some in found for memory in some}.values())[:_FEW]
 
     @cached_property
-    def dropped(self) -> list[RelatedMemory]:
+    def dropped_facts(self) -> list[RelatedMemory]:
         """The facts that the page before this one has taken out of belief by replacing a note."""
         updates = [operation for operation in self.done if operation.operation == "update"]
         return [fact for operation in updates for fact in self.memory.superseded_facts(operation)]
@@ -134,7 +134,7 @@ class PageRequest:
         standing = [o for o in reversed(self.done) if o.operation != "erase" and not o.undone_by]
         return [o.id for o in standing if self.may_undo(o)]
 
-    def standing(self, operation: Operation) -> Operation | None:
+    def effective_operation(self, operation: Operation) -> Operation | None:
         """Return the operation that makes what one did hold now: itself, or its last redo; None where it is undone."""
         while operation.undone_by is not None:
             undo = self.memory.operation(operation.undone_by, self.namespace)
@@ -219,11 +219,11 @@ class PageRequest:
         return next(iter(self.form.get(name, ())), default).strip()
 
     @property
-    def typed(self) -> str:
+    def typed_text(self) -> str:
         """What a person wrote into the form that was sent, so that it is not lost where the form is refused."""
         return self.form_value("words") or self.form_value("value")
 
-    def required(self, name: str, label: str) -> str:
+    def required_value(self, name: str, label: str) -> str:
         """Return one value of the form or of the address."""
         value = self.form_value(name) or self.query.get(name, "").strip()
         if not value:

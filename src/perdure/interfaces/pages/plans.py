@@ -15,12 +15,12 @@ from perdure.interfaces.http.problems import status_of, told_to_callers
 from perdure.interfaces.pages import previews
 from perdure.interfaces.pages.facts import moment
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
-from perdure.interfaces.pages.plots import Bar, columns, stacked
+from perdure.interfaces.pages.plots import Bar, columns, stacked_bar
 from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PolicyError
 from perdure.records.plan import Change, Plan
 from perdure.records.policy import PRESETS
-from perdure.records.report import Lived, Operation, Report, TierMove
+from perdure.records.report import Operation, PolicyOutcome, SweepReport, TierMove
 
 DAYS: Final = 84
 _MOST_SHOWN: Final = 50  # moves of a preview that are listed
@@ -41,7 +41,7 @@ class ProposedMoves:
 
 def plans(request: PageRequest) -> Answer:
     """Show what was done, and if asked for what maintenance would do."""
-    named = _named(request)
+    named = _named_operation(request)
     if named is not None and named.namespace != request.namespace:
         return Redirect(request.link("/plans", operation=named.id, namespace=named.namespace))
     preview_of = request.preview
@@ -70,7 +70,7 @@ def plans(request: PageRequest) -> Answer:
         return HtmlPage("plans", "Plans", refused, status_of(error), type(error).__name__)
 
 
-def _named(request: PageRequest) -> Operation | None:
+def _named_operation(request: PageRequest) -> Operation | None:
     """Return the operation that the address names; None where it names none."""
     identity = request.query.get("operation", "")
     operation = request.memory.operation(identity, request.namespace) if identity else None
@@ -114,7 +114,7 @@ def _ahead(request: PageRequest) -> dict[str, Any]:
     }
 
 
-def _weeks(report: Report, now: datetime) -> Weeks:
+def _weeks(report: SweepReport, now: datetime) -> Weeks:
     weeks = [Counter[str]() for _ in range(DAYS // 7)]
     for move in report.moved:
         at = moment(move.at) or now
@@ -127,9 +127,9 @@ def _plot_of_weeks(weeks: Weeks, highest: float = 0) -> Markup:
     return columns([many for _, many, _ in weeks], f"Moves in each of the next {len(weeks)} weeks", highest=highest)
 
 
-def _plot(report: Report) -> Markup:
+def _plot(report: SweepReport) -> Markup:
     tally = Counter(m.move for m in report.moved).most_common(5)
-    return stacked([Bar(name, many, shade) for shade, (name, many) in enumerate(tally)], "Moves that would be made")
+    return stacked_bar([Bar(name, many, shade) for shade, (name, many) in enumerate(tally)], "Moves that would be made")
 
 
 def marks(plans_made: Sequence[Plan]) -> dict[str, str]:
@@ -212,10 +212,10 @@ def _policy(request: PageRequest) -> dict[str, Any]:
     return {"preset": preset, **values} if preset else values
 
 
-def _lived_plot(life: Lived) -> Markup:
+def _lived_plot(life: PolicyOutcome) -> Markup:
     bars = [
         Bar("in view in full", life.visible - life.shortened, 0),
         Bar("shortened", life.shortened, 2),
         Bar("hidden", life.hidden, 4),
     ]
-    return stacked(bars, f"{life.visible:,} in view, {life.shortened:,} of them shortened, {life.hidden:,} hidden")
+    return stacked_bar(bars, f"{life.visible:,} in view, {life.shortened:,} of them shortened, {life.hidden:,} hidden")

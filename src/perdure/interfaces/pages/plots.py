@@ -39,7 +39,7 @@ class AxisPart:
     end: float
 
 
-def stacked(bars: Sequence[Bar], label: str) -> Markup:
+def stacked_bar(bars: Sequence[Bar], label: str) -> Markup:
     """Return one bar of parts side by side."""
     total = sum(bar.amount for bar in bars)
     if not total:
@@ -51,7 +51,7 @@ def stacked(bars: Sequence[Bar], label: str) -> Markup:
         rect = Markup('<rect class="shade{}" x="{:.1f}" y="0" width="{:.1f}" height="18"><title>{}</title></rect>')
         parts.append(rect.format(bar.shade, x, max(width - 1.5, 1), f"{bar.name}: {bar.amount:,.0f}"))
         x += width
-    return _drawing(label, 18, _JOIN.join(parts), "stacked")
+    return _svg(label, 18, _JOIN.join(parts), "stacked")
 
 
 def columns(amounts: Sequence[float], label: str, height: int = 88, highest: float = 0.0) -> Markup:
@@ -69,7 +69,7 @@ def columns(amounts: Sequence[float], label: str, height: int = 88, highest: flo
         rect = Markup('<rect class="shade1" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
         parts.append(rect.format(index * step + 1, height - 1 - tall, step - 2, tall))
     parts.append(Markup('<path class="axis" d="M0 {0}H{1}"/>').format(height - 0.5, _WIDTH))
-    return _drawing(label, height, _JOIN.join(parts), "columns")
+    return _svg(label, height, _JOIN.join(parts), "columns")
 
 
 def curve(signal: DrawnSignal, label: str, height: int = 56) -> Markup:
@@ -97,7 +97,7 @@ def curve(signal: DrawnSignal, label: str, height: int = 56) -> Markup:
         parts.append(Markup('<path class="line" d="{}"/>').format(path(signal.past)))
     if len(signal.future) > 1:
         parts.append(Markup('<path class="line ahead" d="{}"/>').format(path(signal.future)))
-    return _drawing(label, height, _JOIN.join(parts), "curve", stretch=True)
+    return _svg(label, height, _JOIN.join(parts), "curve", stretch=True)
 
 
 def periods(true: AxisPart, believed: AxisPart, label: str) -> Markup:
@@ -107,10 +107,10 @@ def periods(true: AxisPart, believed: AxisPart, label: str) -> Markup:
         bar.format(kind, one.begin * _WIDTH, y, max((one.end - one.begin) * _WIDTH, 4), tall)
         for kind, one, y, tall in (("shade0", true, 2, 9), ("shade2", believed, 13, 4))
     ]
-    return _drawing(label, 20, _JOIN.join(parts), "periods", stretch=True)
+    return _svg(label, 20, _JOIN.join(parts), "periods", stretch=True)
 
 
-def _drawing(label: str, height: float, inside: Markup, kind: str, *, stretch: bool = False) -> Markup:
+def _svg(label: str, height: float, inside: Markup, kind: str, *, stretch: bool = False) -> Markup:
     svg = Markup('<svg class="plot {}" viewBox="0 0 {} {:g}" role="img" aria-label="{}"{}>{}</svg>')
     ratio = Markup(' preserveAspectRatio="none"') if stretch or kind in {"stacked", "columns"} else Markup("")
     return svg.format(kind, _WIDTH, height, label, ratio, inside)

@@ -34,7 +34,7 @@ class ProposedChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Previewed:
+class VerbPreview:
     """The dry run of a verb."""
 
     verb: str
@@ -66,11 +66,11 @@ def preview(request: PageRequest, verb: str) -> dict[str, Any]:
     }
 
 
-def _dry_run(request: PageRequest, verb: str) -> Previewed:
+def _dry_run(request: PageRequest, verb: str) -> VerbPreview:
     return _merges(request) if verb == "consolidate" else _summaries(request)
 
 
-def _merges(request: PageRequest) -> Previewed:
+def _merges(request: PageRequest) -> VerbPreview:
     report = request.memory.consolidate(request.namespace, dry_run=True)
     groups = [group for group in report.groups if group.action_taken == "preview"]
     merges = [
@@ -79,14 +79,14 @@ def _merges(request: PageRequest) -> Previewed:
         for keeper in (group.representative_id,)
     ]
     alike = [f"Pairs that are alike: {counts_in_words(report.labels)}"] if report.labels else []
-    return Previewed("consolidate", merges, report.plans, [*alike, *report.notes])
+    return VerbPreview("consolidate", merges, report.plans, [*alike, *report.notes])
 
 
-def _summaries(request: PageRequest) -> Previewed:
+def _summaries(request: PageRequest) -> VerbPreview:
     result = request.memory.summarize(request.namespace, dry_run=True)
     summaries = [ProposedChange(summary.entity, summary.text, summary.sources) for summary in result.made]
     parts = {one.mark: plan for one, plan in zip(summaries, result.plans, strict=True)}
-    return Previewed("summarize", summaries, result.plans, [result.reason] if result.reason else [], parts)
+    return VerbPreview("summarize", summaries, result.plans, [result.reason] if result.reason else [], parts)
 
 
 def apply(request: PageRequest, verb: str) -> Answer:
@@ -97,13 +97,13 @@ def apply(request: PageRequest, verb: str) -> Answer:
     return Redirect(request.link("/plans", done=" ".join(request.memory.apply_all(plans).operations)))
 
 
-def _all_plans(dry_run: Previewed, digest_sent: str) -> Sequence[Plan]:
+def _all_plans(dry_run: VerbPreview, digest_sent: str) -> Sequence[Plan]:
     if digest_sent != dry_run.all:
         raise _preview_outdated(dry_run.verb)
     return dry_run.plans
 
 
-def _part(dry_run: Previewed, chosen: Sequence[str] | None) -> Iterator[Plan]:
+def _part(dry_run: VerbPreview, chosen: Sequence[str] | None) -> Iterator[Plan]:
     if not chosen:
         raise InvalidInput("Nothing is chosen.", remedy="Choose at least one.")
     for mark in dict.fromkeys(chosen):

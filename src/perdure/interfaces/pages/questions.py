@@ -74,26 +74,26 @@ def answer(request: PageRequest) -> Answer:
     Raises:
         InvalidInput: The answer is missing, or does not fit.
     """
-    verdict = cast("Any", request.required("verdict", "The answer"))
+    verdict = cast("Any", request.required_value("verdict", "The answer"))
     for _ in range(_TRIES):
-        question = _asked(request)
+        question = _answered_question(request)
         unchanged = request.memory.while_unchanged((question.id, *question.against)) if question else request.memory
-        if question is None or _asked(request) is None:
+        if question is None or _answered_question(request) is None:
             break
-        value = request.required("value", "The right value") if verdict == "correct" else None
+        value = request.required_value("value", "The right value") if verdict == "correct" else None
         try:
-            outcome = unchanged.answer(request.required("id", "The memory's id"), verdict, value)
+            outcome = unchanged.answer(request.required_value("id", "The memory's id"), verdict, value)
         except PerdureError as error:
-            if not isinstance(error, ConflictError) and _asked(request) is not None:
+            if not isinstance(error, ConflictError) and _answered_question(request) is not None:
                 raise
             continue  # it was changed meanwhile, by another answer or by what leaves the question open
-        if outcome.operation is None and _asked(request) is None:
+        if outcome.operation is None and _answered_question(request) is None:
             break  # the same was answered meanwhile
         return Redirect(request.link("/questions", done=outcome.operation))
     return _answered_already(request)
 
 
-def _asked(request: PageRequest) -> Question | None:
+def _answered_question(request: PageRequest) -> Question | None:
     """Return the question that is answered, if it is still open."""
     identity, asked = request.form_value("id"), request.form_value("asked")
     found = (one for one in request.memory.review(request.namespace, _MOST_OPEN) if identity in (one.id, *one.against))
@@ -101,7 +101,7 @@ def _asked(request: PageRequest) -> Question | None:
 
 
 def _answered_already(request: PageRequest) -> Answer:
-    item = request.memory.get(request.required("id", "The memory's id"), include_archived=True)
+    item = request.memory.get(request.required_value("id", "The memory's id"), include_archived=True)
     if item is None:
         raise NotFound("The memory that this question is about is gone; nothing was changed.")
     message = "This question is no longer open; nothing was changed."

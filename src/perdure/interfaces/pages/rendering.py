@@ -17,7 +17,7 @@ from perdure.interfaces.http.problems import ErrorAnswer
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views import blocks as b
-from perdure.interfaces.views.blocks import Block, Command, Foreign, Identifier, Line, Quote, Span, Text, spans
+from perdure.interfaces.views.blocks import Block, Command, Identifier, Line, Quote, Span, Text, Untrusted, spans
 from perdure.interfaces.views.journal import operation_note, operation_text, reason_text, total_note
 from perdure.interfaces.views.values import format_figure, format_instant, pluralize
 from perdure.records.identifier import shown_id
@@ -221,7 +221,7 @@ _DRAW: Final[dict[type, Callable[[PageRequest, Any], Markup]]] = {
 
 
 def _span(request: PageRequest, span: Span) -> Markup:
-    if isinstance(span, Foreign):
+    if isinstance(span, Untrusted):
         return foreign(span.text, span.most)
     if isinstance(span, Identifier):
         return Markup('<a class="id" href="{}">{}</a>').format(request.link("/id", id=span.id), span.short)

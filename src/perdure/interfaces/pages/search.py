@@ -12,7 +12,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
-from perdure.interfaces.pages.plots import Bar, stacked
+from perdure.interfaces.pages.plots import Bar, stacked_bar
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Block, Line, Quote
 from perdure.interfaces.views.values import sum_of
@@ -82,7 +82,7 @@ def hits(request: PageRequest, answer: Recall) -> Iterator[tuple[Hit, list[Block
         bars = [Bar(name, part * 100, n) for n, (name, part) in enumerate(parts[:5]) if part > _LEAST]
         score_text = f"score {hit.score:.2f} = {sum_of(hit.parts)}"
         blocks = [_without_relevance(b) for b in rest[start:end] if _belongs(b)]
-        yield hit, blocks, stacked(bars, score_text), score_text
+        yield hit, blocks, stacked_bar(bars, score_text), score_text
 
 
 def _belongs(block: Block) -> bool:

@@ -29,10 +29,10 @@ class Request:
 
 
 _MODULES: Final = {
-    "memory": "Recall Absence Review MemoryItem Outcome Remembered EdgeChange list edges",
-    "knowledge": "Learnt Timeline Summaries Verified AnswerSheet facts",
+    "memory": "Recall Absence Review MemoryItem Outcome RememberResult EdgeChange list edges",
+    "knowledge": "LearnResult Timeline Summaries VerifyResult AnswerSheet facts",
     "journal": "Explanation UndoResult ErasureResult RepairResult CompactResult history plan apply",
-    "maintenance": "Report Stats alerts Digest digest check namespaces upkeep_state SessionResult Ingested",
+    "maintenance": "SweepReport Stats alerts Digest digest check namespaces upkeep_state SessionResult IngestResult",
 }
 """Module -> types of results that it shows; of results that are lists, dictionaries or texts the verbs."""
 _MODULE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}

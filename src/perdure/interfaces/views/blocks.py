@@ -1,7 +1,7 @@
 """What views are made of. A view says what is shown of a result; a back end decides how that looks.
 
 A plain ``str`` is our own words. Everything that others wrote (contents, names, tags, speakers, sessions, paths,
-reasons) is a ``Foreign`` or a ``Quote``: a terminal shows it with control characters written out, a model in quotes.
+reasons) is a ``Untrusted`` or a ``Quote``: a terminal shows it with control characters written out, a model in quotes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from perdure.records.identifier import shown_id
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class Untrusted:
     """Text that others wrote, on one line; a terminal shows ``most`` characters of it, 0 for all."""
 
     text: str
@@ -41,7 +41,7 @@ class Command:
     arguments: tuple[tuple[str, Any], ...] = ()
 
 
-Span = str | Foreign | Identifier | Command
+Span = str | Untrusted | Identifier | Command
 Text = Span | tuple["Text", ...]  # spans one after the other
 
 

@@ -13,22 +13,22 @@ from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import (
     Block,
     Command,
-    Foreign,
     Identifier,
     Line,
     Pairs,
     Quote,
     Table,
     Text,
+    Untrusted,
     command,
 )
 from perdure.interfaces.views.knowledge import period, state, true_period
 from perdure.interfaces.views.values import MOST, beyond_limit, cell, first, label, pluralize, sum_of, undo
 from perdure.records.explanation import Explanation
 from perdure.records.identifier import shown_id
-from perdure.records.outcome import Checked, Clash, FactReasons, Said, Surer
+from perdure.records.outcome import AuthorityCheck, ConfidenceChange, FactConflict, FactReasons, SupportingQuote
 from perdure.records.plan import Plan
-from perdure.records.report import Entry, Operation
+from perdure.records.report import JournalEntry, Operation
 from perdure.records.store_results import CompactResult, ErasureLine, ErasureResult, RepairResult, UndoResult
 from perdure.rules.escaping import cut
 
@@ -50,7 +50,7 @@ def view_explanation(why: Explanation, _: Request) -> Iterator[Block]:
         yield from view_fact(why.fact)
     else:
         yield Quote(cut(why.says, _LONGEST_CONTENT))
-    yield from _resting(why)
+    yield from _sole_source_lines(why)
     yield Line("Signals", tone="strong")
     yield Pairs(tuple(why.signals.items()))
     yield Line(f"value = {sum_of(why.value_parts)}")
@@ -58,7 +58,7 @@ def view_explanation(why: Explanation, _: Request) -> Iterator[Block]:
     if why.links:
         yield Line("Links", tone="strong")
         links = [
-            Line((Foreign(kind), " ", Identifier(other), f" ({w:.2f})"), item=True) for kind, other, w in why.links
+            Line((Untrusted(kind), " ", Identifier(other), f" ({w:.2f})"), item=True) for kind, other, w in why.links
         ]
         yield from first(links)
     yield Line("History", tone="strong")
@@ -70,7 +70,7 @@ def view_over(why: Explanation) -> Iterator[Line]:
     for fact in why.no_longer_true:
         place = _place(why, fact.replaced_by)
         since = f" {fact.since[:10]}" if fact.since else ""
-        yield Line(("No longer holds: ", Foreign(fact.content), f" ({fact.over}{since}).", *place), tone="warning")
+        yield Line(("No longer holds: ", Untrusted(fact.content), f" ({fact.over}{since}).", *place), tone="warning")
     if why.replaced_by and all(fact.id != why.id for fact in why.no_longer_true):
         yield Line(("No longer holds: it was replaced.", *_place(why, why.replaced_by)), tone="warning")
     if why.likely_untrue:
@@ -85,21 +85,21 @@ def _place(why: Explanation, identity: str | None) -> tuple[Text, ...]:
         return ()
     return (
         " In its place: ",
-        Foreign(why.replacements.get(identity, ""), _LONGEST_REPLACEMENT),
+        Untrusted(why.replacements.get(identity, ""), _LONGEST_REPLACEMENT),
         " ",
         Identifier(identity),
     )
 
 
-def _resting(why: Explanation) -> Iterator[Block]:
+def _sole_source_lines(why: Explanation) -> Iterator[Block]:
     if why.sole_source_of:
         yield Line("Believed facts that it alone says", tone="strong")
-        yield from first([Line((Foreign(f.content), " ", Identifier(f.id)), item=True) for f in why.sole_source_of])
+        yield from first([Line((Untrusted(f.content), " ", Identifier(f.id)), item=True) for f in why.sole_source_of])
 
 
-def _history(entries: tuple[Entry, ...]) -> Iterator[Line]:
+def _history(entries: tuple[JournalEntry, ...]) -> Iterator[Line]:
     """Yield what happened, the newest operations; a reason that an operation gives twice is shown once."""
-    operations: dict[str, dict[str, Entry]] = {}
+    operations: dict[str, dict[str, JournalEntry]] = {}
     for entry in entries:
         operations.setdefault(entry.operation_id, {}).setdefault(entry.because, entry)
     for reasons in list(operations.values())[-MOST:]:
@@ -128,26 +128,29 @@ def view_fact(r: FactReasons) -> Iterator[Block]:
             yield from first(blocks)
 
 
-def _source(s: Said) -> Quote:
+def _source(s: SupportingQuote) -> Quote:
     place = (s.at or "unknown date", ("in ", Identifier(s.memory), f", characters {s.start} to {s.end}"))
     return Quote(s.quote, place, () if s.found else ("no longer there",), speaker=s.speaker)
 
 
-def _confidence(c: Surer) -> Line:
+def _confidence(c: ConfidenceChange) -> Line:
     before = "" if c.before is None else f"{c.before:.2f} to "
-    return Line((f"{c.at}  {before}{c.after:.2f}: ", Foreign(c.because)), item=True)
+    return Line((f"{c.at}  {before}{c.after:.2f}: ", Untrusted(c.because)), item=True)
 
 
-def _conflict(c: Clash) -> Line:
-    mine, other = (Foreign(c.value), f" ({c.confidence:.2f})"), (Foreign(c.other_value), f" ({c.other_confidence:.2f})")
+def _conflict(c: FactConflict) -> Line:
+    mine, other = (
+        (Untrusted(c.value), f" ({c.confidence:.2f})"),
+        (Untrusted(c.other_value), f" ({c.other_confidence:.2f})"),
+    )
     return Line(
-        (f"{c.at}  ", *mine, " against ", *other, " of ", Identifier(c.with_id), ": ", Foreign(c.told)), item=True
+        (f"{c.at}  ", *mine, " against ", *other, " of ", Identifier(c.with_id), ": ", Untrusted(c.told)), item=True
     )
 
 
-def _check(c: Checked) -> Line:
-    value = ("; it has ", Foreign(c.value)) if c.value else ()
-    return Line((f"{c.at}  ", Foreign(c.authority), f": {c.outcome}", *value), item=True)
+def _check(c: AuthorityCheck) -> Line:
+    value = ("; it has ", Untrusted(c.value)) if c.value else ()
+    return Line((f"{c.at}  ", Untrusted(c.authority), f": {c.outcome}", *value), item=True)
 
 
 _MOST_LISTED = 20
@@ -159,7 +162,7 @@ _PLURAL: Final = re.compile(r"(?:ies|sses|s)$")
 _COLUMNS = ("id", "at", "operation", "namespace", "changes", "hides", "note", "undone_by")
 
 
-def view_history(entries: Sequence[Entry | Operation], request: Request) -> Iterator[Block]:
+def view_history(entries: Sequence[JournalEntry | Operation], request: Request) -> Iterator[Block]:
     """Show a memory's journal, oldest first, or the newest operations."""
     if not entries:
         yield Line("No operations.")
@@ -170,21 +173,26 @@ def view_history(entries: Sequence[Entry | Operation], request: Request) -> Iter
         yield from beyond_limit(operations, request)
         if operations[0].is_own and operations[0].operation != "erase":
             yield Line(("Undo the newest: ", command("undo", operation_id="last")), tone="faint")
-    yield from (line_of(e) for e in entries if isinstance(e, Entry))
+    yield from (line_of(e) for e in entries if isinstance(e, JournalEntry))
 
 
-def line_of(entry: Entry) -> Line:
+def line_of(entry: JournalEntry) -> Line:
     """Return one entry of a journal."""
-    text = (f"{entry.at}  {operation_text(entry)} ", Identifier(entry.operation_id), ": ", Foreign(reason_text(entry)))
+    text = (
+        f"{entry.at}  {operation_text(entry)} ",
+        Identifier(entry.operation_id),
+        ": ",
+        Untrusted(reason_text(entry)),
+    )
     return Line(text, item=True)
 
 
-def operation_text(entry: Entry) -> str:
+def operation_text(entry: JournalEntry) -> str:
     """Return what happened to a memory: of a sweep that only counted its accesses, those."""
     return "access" if _COUNTED_ACCESSES.fullmatch(entry.because) else entry.operation
 
 
-def reason_text(entry: Entry) -> str:
+def reason_text(entry: JournalEntry) -> str:
     """Return why something happened to a memory, in a person's words where the journal counts accesses."""
     counted_in = _COUNTED_ACCESSES.fullmatch(entry.because)
     if counted_in is None:
@@ -232,7 +240,7 @@ def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
     """Show what was undone, and what else the same call did."""
     undone, *redo = view_plan(result.plans, request)
     yield undone
-    yield from (Line((Foreign(m.content), " ", Identifier(m.id)), item=True) for m in result.memories)
+    yield from (Line((Untrusted(m.content), " ", Identifier(m.id)), item=True) for m in result.memories)
     if rest := result.remaining:
         them = "is not undone. To undo it too" if len(rest) == 1 else "are not undone. To undo them too, in this order"
         yield Line(f"{pluralize(len(rest), 'more operation')} of this run {them}:", tone="warning")
@@ -243,11 +251,11 @@ def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
 def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
     """Show plans that were applied, or written to a file."""
     for p in plans:
-        changes = f"{pluralize(len(p.changes), 'change')}, hides {p.hides:,}, shortens {len(p.shortened):,}"
+        changes = f"{pluralize(len(p.changes), 'change')}, hides {p.hides:,}, shortens {len(p.shortened_ids):,}"
         if p.undoes:
-            yield Line(("Undone: ", Foreign(p.note.removeprefix("undoes ")), f"; {changes}."))
+            yield Line(("Undone: ", Untrusted(p.note.removeprefix("undoes ")), f"; {changes}."))
         else:
-            yield Line((f"{p.operation} in ", Foreign(p.namespace), f": {changes}. ", Foreign(p.note)))
+            yield Line((f"{p.operation} in ", Untrusted(p.namespace), f": {changes}. ", Untrusted(p.note)))
     if not plans:
         yield Line("There is nothing to do.")
     elif "file" in request.notes:
@@ -265,7 +273,7 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
     count = pluralize(many, "memory")
     if erasure.dry_run:
         yield Line(f"This would erase {count} for good; it cannot be undone.", tone="strong")
-        yield from _listed(erasure.lines, many)
+        yield from _listed_rows(erasure.lines, many)
     else:
         yield Line(f"Erased {count} for good.", tone="strong")
         yield from _id_line("asked for", erasure.memories)
@@ -275,10 +283,10 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
     if erasure.possible_count:
         many_more = pluralize(erasure.possible_count, "memory")
         yield Line(f"May be about the subject too, and stays unless it is erased by its id: {many_more}.")
-        yield from _listed(erasure.possible, erasure.possible_count)
+        yield from _listed_rows(erasure.possible, erasure.possible_count)
     if erasure.dry_run:
         yield from _id_line("people and things that go", erasure.entities)
-        call = _confirming(erasure.confirm, request)
+        call = _confirm_command(erasure.confirm, request)
         yield Line(("To erase exactly this: ", call), reader="person")
         yield Line(("Show this to the person. Only after they agree, to erase exactly this: ", call), reader="model")
         return
@@ -286,13 +294,13 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
     passages, places = pluralize(erasure.searched, "passage"), pluralize(len(erasure.places), "place")
     names = f" and for {pluralize(erasure.names, 'name')}" if erasure.names else ""
     yield Line(f"Searched the store for {passages} of the erased texts{names}: found in {places}.")
-    yield from (Line((Foreign(place),), item=True) for place in erasure.places)
-    yield from (Line(("Rewritten: ", Foreign(backup)), item=True) for backup in erasure.backups)
+    yield from (Line((Untrusted(place),), item=True) for place in erasure.places)
+    yield from (Line(("Rewritten: ", Untrusted(backup)), item=True) for backup in erasure.backups)
     yield Line("Not searched:")
-    yield from (Line((Foreign(sentence),), item=True) for sentence in erasure.unreachable)
+    yield from (Line((Untrusted(sentence),), item=True) for sentence in erasure.unreachable)
 
 
-def _listed(lines: Sequence[ErasureLine], many: int) -> Iterator[Block]:
+def _listed_rows(lines: Sequence[ErasureLine], many: int) -> Iterator[Block]:
     """Yield the first of some memories, one row each, and how many more there are."""
     if lines:
         said = any(line.speaker for line in lines)
@@ -304,12 +312,12 @@ def _listed(lines: Sequence[ErasureLine], many: int) -> Iterator[Block]:
 
 
 def _line_cells(line: ErasureLine, *, said: bool, named: bool) -> tuple[Text, ...]:
-    speaker = (Foreign(line.speaker or ""),) if said else ()
-    name = (Foreign(line.named),) if named else ()
-    return f"{line.at:%Y-%m-%d}", *speaker, Foreign(line.text), *name, Identifier(line.id)
+    speaker = (Untrusted(line.speaker or ""),) if said else ()
+    name = (Untrusted(line.named),) if named else ()
+    return f"{line.at:%Y-%m-%d}", *speaker, Untrusted(line.text), *name, Identifier(line.id)
 
 
-def _confirming(word: str, request: Request) -> Command:
+def _confirm_command(word: str, request: Request) -> Command:
     asked = {name: value for name, value in request.arguments.items() if value and name not in _CONFIRMING}
     if asked.get("namespace") == "default":
         del asked["namespace"]
@@ -341,7 +349,7 @@ def view_repair_result(repair: RepairResult, _: Request) -> Iterator[Block]:
     if repair.kept is not None:
         path, kept = repair.kept.rpartition(".before-")[0], repair.kept
         call = shlex.join(["rm", "-f", f"{path}-wal", f"{path}-shm"]), shlex.join(["mv", kept, path])
-        yield Line(("To go back to the damaged file, stop what uses the store, then: ", Foreign(" && ".join(call))))
+        yield Line(("To go back to the damaged file, stop what uses the store, then: ", Untrusted(" && ".join(call))))
         yield Line(
             "Delete that file when you no longer need it: it keeps what is erased from the store later.", tone="faint"
         )
@@ -352,7 +360,7 @@ def view_compact_result(result: CompactResult, _: Request) -> Iterator[Block]:
     before, after = _megabytes(result.bytes_before), _megabytes(result.bytes_after)
     sizes = f"takes {before}; rewritten it would take about" if result.dry_run else f"took {before}; now it takes"
     yield Line(f"The store {sizes} {after}.", tone="strong")
-    yield from (Line((Foreign(note),), item=True) for note in result.notes)
+    yield from (Line((Untrusted(note),), item=True) for note in result.notes)
 
 
 def _megabytes(size: int) -> str:
@@ -362,6 +370,6 @@ def _megabytes(size: int) -> str:
 def _sentences(title: str, texts: Sequence[str]) -> Iterator[Block]:
     if texts:
         yield Line(f"{title} ({len(texts):,}):")
-        yield from (Line((Foreign(text),), item=True) for text in texts[:_MOST_LISTED])
+        yield from (Line((Untrusted(text),), item=True) for text in texts[:_MOST_LISTED])
         if len(texts) > _MOST_LISTED:
             yield Line(f"... and {len(texts) - _MOST_LISTED:,} more", tone="faint")

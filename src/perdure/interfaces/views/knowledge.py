@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, PlainText, Quote, Table, Text
+from perdure.interfaces.views.blocks import Block, Identifier, Line, PlainText, Quote, Table, Text, Untrusted
 from perdure.interfaces.views.memory import view_beside
 from perdure.interfaces.views.values import (
     MOST,
     beyond_limit,
     cell,
+    closing_notes,
     counts_in_words,
-    ending,
     join_texts,
     pluralize,
     rest,
     table,
 )
-from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
+from perdure.knowledge.records.results import AnswerSheet, FactLine, LearnResult, Summaries, Timeline, VerifyResult
 from perdure.records.outcome import ClaimResult, FactReasons
 
 _BRIEF: Final = 40
@@ -36,13 +36,13 @@ def view_facts(facts: Sequence[FactLine], request: Request) -> Iterator[Block]:
     yield from beyond_limit(facts, request)
     for f in facts:
         if f.question:
-            yield Line(("Ask a person: ", Foreign(f.question), " (", Identifier(f.id), ")"), tone="warning")
+            yield Line(("Ask a person: ", Untrusted(f.question), " (", Identifier(f.id), ")"), tone="warning")
 
 
 def _fact(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
-    quote = Foreign(f.sources[-1][1], _BRIEF) if f.sources else f"({f.learned})"
+    quote = Untrusted(f.sources[-1][1], _BRIEF) if f.sources else f"({f.learned})"
     remarks = join_texts((*_remarks(f), *_links(f, values)), "; ")
-    return (Identifier(f.id), Foreign(f.name), *_claim(f), f"{f.confidence:.2f}", _day(f.valid_from), quote, remarks)
+    return (Identifier(f.id), Untrusted(f.name), *_claim(f), f"{f.confidence:.2f}", _day(f.valid_from), quote, remarks)
 
 
 def view_timeline(timeline: Timeline, _: Request) -> Iterator[Block]:
@@ -50,7 +50,7 @@ def view_timeline(timeline: Timeline, _: Request) -> Iterator[Block]:
     if not timeline.entity:
         yield from _names(timeline)
         return
-    yield Line((Foreign(timeline.name), " (", Foreign(timeline.entity), ")"), tone="strong")
+    yield Line((Untrusted(timeline.name), " (", Untrusted(timeline.entity), ")"), tone="strong")
     if not timeline.facts:
         yield Line("No facts.")
         return
@@ -61,12 +61,14 @@ def view_timeline(timeline: Timeline, _: Request) -> Iterator[Block]:
 
 def _names(timeline: Timeline) -> Iterator[Block]:
     """Show what names somebody or something that no facts are about."""
-    yield Line(("No facts are about ", Foreign(timeline.name), ". What names it:"), tone="strong")
+    yield Line(("No facts are about ", Untrusted(timeline.name), ". What names it:"), tone="strong")
     if timeline.facts:
-        rows = ((Identifier(f.id), true_period(f), Foreign(f.name), *_claim(f), state(f.state)) for f in timeline.facts)
+        rows = (
+            (Identifier(f.id), true_period(f), Untrusted(f.name), *_claim(f), state(f.state)) for f in timeline.facts
+        )
         yield Table(("id", "true", "about", "what", "value", "state"), tuple(rows))
     for memory in timeline.memories:
-        yield Line((Identifier(memory.id), f" {memory.created_at}: ", Foreign(memory.content)), item=True)
+        yield Line((Identifier(memory.id), f" {memory.created_at}: ", Untrusted(memory.content)), item=True)
 
 
 def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
@@ -83,7 +85,7 @@ def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
     )
 
 
-def view_learnt(learnt: Learnt, request: Request) -> Iterator[Block]:
+def view_learn_result(learnt: LearnResult, request: Request) -> Iterator[Block]:
     """Show what messages taught."""
     if learnt.waiting:
         yield Line(
@@ -100,7 +102,7 @@ def view_learnt(learnt: Learnt, request: Request) -> Iterator[Block]:
     parts = {name: getattr(learnt, name) for name in ("asked", "replaced", "unknown", "superseded")}
     became = ClaimResult(**parts)
     yield from view_beside(head, became, learnt.related, learnt.predicates)
-    yield from ending(learnt, request)
+    yield from closing_notes(learnt, request)
 
 
 def view_summaries(summaries: Summaries, request: Request) -> Iterator[Block]:
@@ -109,8 +111,10 @@ def view_summaries(summaries: Summaries, request: Request) -> Iterator[Block]:
         yield Line(summaries.reason)
     for s in summaries.made:
         shown = Identifier(s.id) if s.id else "not stored yet"
-        yield Quote(s.text, (shown, Foreign(s.entity), f"summarizes {pluralize(len(s.sources), 'memory')}"), whole=True)
-    yield from ending(summaries, request)
+        yield Quote(
+            s.text, (shown, Untrusted(s.entity), f"summarizes {pluralize(len(s.sources), 'memory')}"), whole=True
+        )
+    yield from closing_notes(summaries, request)
 
 
 def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
@@ -118,7 +122,7 @@ def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
     yield PlainText(sheet.text)
 
 
-def view_verified(result: Verified, request: Request) -> Iterator[Block]:
+def view_verify_result(result: VerifyResult, request: Request) -> Iterator[Block]:
     """Show what authorities said of facts, what needs attention first, and what memories cite that is not there."""
     yield Line(result.note or counts_in_words(result.counts))
     if verdicts := sorted(result.verdicts, key=lambda v: _ATTENTION.index(v.outcome)):
@@ -126,16 +130,16 @@ def view_verified(result: Verified, request: Request) -> Iterator[Block]:
     cited = [c for c in result.cited if c.sight != "fine"]
     for c in cited[:MOST]:
         yield Line(
-            (Identifier(c.id), f" cites something that is {c.sight} in ", Foreign(c.authority), ":"), tone="warning"
+            (Identifier(c.id), f" cites something that is {c.sight} in ", Untrusted(c.authority), ":"), tone="warning"
         )
         for s in c.sightings:
-            yield Line((Foreign(s.citation.text), ": ", Foreign(s.evidence)), item=True)
+            yield Line((Untrusted(s.citation.text), ": ", Untrusted(s.evidence)), item=True)
     yield from rest(len(cited))
     if result.unasked:
         yield Line(("No authority covers ", cell("", result.unasked)), tone="warning")
     if result.left:
         yield Line(f"{pluralize(result.left, 'memory')} left for the next run.")
-    yield from ending(result, request)
+    yield from closing_notes(result, request)
 
 
 def state(name: str) -> str:
@@ -164,7 +168,7 @@ def period(begin: str, end: str) -> str:
 
 
 def _claim(f: FactLine) -> tuple[Text, Text]:
-    return Foreign(f.shown_predicate), Foreign(f.shown_value, _BRIEF)
+    return Untrusted(f.shown_predicate), Untrusted(f.shown_value, _BRIEF)
 
 
 def _remarks(f: FactLine) -> Iterator[Text]:
@@ -183,11 +187,11 @@ def _remarks(f: FactLine) -> Iterator[Text]:
 def _links(f: FactLine, values: Mapping[str, str]) -> Iterator[Text]:
     """Yield who sees it, what conflicts with it, replaced it, was replaced: by value if it is listed, else by id."""
     if f.session:
-        yield ("only in session ", Foreign(f.session))
+        yield ("only in session ", Untrusted(f.session))
     replaced = tuple(i for i in f.supersedes if i in values)
     for words, ids in (("conflicts with ", f.contested), ("replaced by ", f.superseded_by), ("replaces ", replaced)):
         if ids:
-            told = join_texts(Foreign(values[i], _BRIEF) if i in values else Identifier(i) for i in ids[-_FEW:])
+            told = join_texts(Untrusted(values[i], _BRIEF) if i in values else Identifier(i) for i in ids[-_FEW:])
             more = len(ids[:-_FEW])
             yield (words, told, f" and {more:,} more" if more else "")
 

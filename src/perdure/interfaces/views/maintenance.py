@@ -10,7 +10,6 @@ from typing import Any, Final
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import (
     Block,
-    Foreign,
     Identifier,
     Line,
     Pairs,
@@ -18,12 +17,13 @@ from perdure.interfaces.views.blocks import (
     Span,
     Table,
     Text,
+    Untrusted,
     command,
 )
 from perdure.interfaces.views.values import (
     MOST,
+    closing_notes,
     counts_in_words,
-    ending,
     first,
     format_figure,
     format_instant,
@@ -33,19 +33,19 @@ from perdure.interfaces.views.values import (
 )
 from perdure.records.consolidation_results import SessionResult
 from perdure.records.journal_growth import JournalGrowth
-from perdure.records.report import Alert, Digest, Ingested, Report, Stats, TierMove
+from perdure.records.report import Alert, Digest, IngestResult, Stats, SweepReport, TierMove
 
 
-def view_report(report: Report, request: Request) -> Iterator[Block]:
+def view_sweep_report(report: SweepReport, request: Request) -> Iterator[Block]:
     """Show what a sweep moved or would move, or what a forecast foresees."""
     if request.verb == "forecast":
         yield from _foreseen(report, request.arguments.get("days", 30))
     else:
         yield from _moves(report)
-        yield from ending(report, request)
+        yield from closing_notes(report, request)
 
 
-def _foreseen(report: Report, days: float) -> Iterator[Block]:
+def _foreseen(report: SweepReport, days: float) -> Iterator[Block]:
     tally = report.tally
     yield Line(f"{pluralize(sum(tally.values()), 'move')} within {days:g} days without further access.")
     if report.overdue:
@@ -65,23 +65,23 @@ def _foreseen(report: Report, days: float) -> Iterator[Block]:
     if report.left_out:
         yield Line(f"… and {report.left_out:,} more; --details lists all.", item=True, reader="person")
         yield Line(f"and {report.left_out:,} more; details=true lists all", item=True, reader="model")
-    yield from _held(report)
+    yield from _held_moves(report)
 
 
-def _moves(report: Report) -> Iterator[Block]:
+def _moves(report: SweepReport) -> Iterator[Block]:
     accesses = f", {pluralize(report.counted, 'access')} counted" if report.counted else ""
     moves = f"{pluralize(len(report.moved), 'move')} {'due' if report.dry_run else 'made'}"
     yield Line(f"{moves}; {pluralize(report.examined, 'memory')} examined{accesses}.")
     if report.moved:
         yield Line(counts_in_words(report.tally))
     yield from first([_move(m) for m in report.moved])
-    yield from _held(report)
+    yield from _held_moves(report)
 
 
-def _held(report: Report) -> Iterator[Block]:
+def _held_moves(report: SweepReport) -> Iterator[Block]:
     for hold in report.held:
         reason = f": {pluralize(len(hold.ids), 'move')}. {hold.because}"
-        yield Line(("Held back in ", Foreign(hold.namespace), reason), tone="warning")
+        yield Line(("Held back in ", Untrusted(hold.namespace), reason), tone="warning")
 
 
 def _move(m: TierMove) -> Line:
@@ -92,9 +92,9 @@ def _move(m: TierMove) -> Line:
 def view_session_result(result: SessionResult, _: Request) -> Iterator[Block]:
     """Show what the end of a session did."""
     if not result.anew:
-        yield Line((Foreign(result.session), f" had already ended at {result.ended_at}; nothing was left to do."))
+        yield Line((Untrusted(result.session), f" had already ended at {result.ended_at}; nothing was left to do."))
         return
-    yield Line(("Ended ", Foreign(result.session), f"; {pluralize(len(result.tasks), 'open task')} completed."))
+    yield Line(("Ended ", Untrusted(result.session), f"; {pluralize(len(result.tasks), 'open task')} completed."))
     if result.promotion is not None:
         summaries = pluralize(result.promotion.crystallized_count, "summary")
         yield Line(f"Promoted {pluralize(result.promotion.promoted_count, 'memory')}, {summaries} made.")
@@ -107,7 +107,7 @@ def view_stats(stats: Stats, request: Request) -> Iterator[Block]:
     """Show how a store is doing; where it has no facts, what may be the reason."""
     yield Pairs(tuple(_stats_pairs(stats, request)))
     if not stats.namespaces and (name := request.arguments.get("namespace")):
-        yield Line(("There is no namespace ", Foreign(str(name)), ": nothing was ever stored in it."), tone="faint")
+        yield Line(("There is no namespace ", Untrusted(str(name)), ": nothing was ever stored in it."), tone="faint")
     yield from looked_into(stats)
     says = request.notes.get("says")
     risk = "High value, but archived within 30 days without further access:"
@@ -159,13 +159,13 @@ def _memory_lines(
 
 
 def _words(identity: str, says: Callable[[str], str] | None) -> tuple[Span, ...]:
-    return ("  ", Foreign(says(identity), _BEGINNING)) if says else ()
+    return ("  ", Untrusted(says(identity), _BEGINNING)) if says else ()
 
 
 def view_alerts(alerts: Sequence[Alert], request: Request) -> Iterator[Block]:
     """Show what needs attention, the most severe first."""
     for alert in alerts:
-        text = (f"{alert.severity}: ", Foreign(alert.namespace), ": ", Foreign(alert.message))
+        text = (f"{alert.severity}: ", Untrusted(alert.namespace), ": ", Untrusted(alert.message))
         limits = f" ({format_figure(alert.name, alert.value)}, threshold {format_figure(alert.name, alert.threshold)})"
         yield Line((*text, limits), tone="plain" if alert.severity == "info" else "warning")
         lines = [(Identifier(i), *_words(i, request.notes.get("says"))) for i in alert.ids[:_FEW]]
@@ -182,7 +182,7 @@ def view_alerts(alerts: Sequence[Alert], request: Request) -> Iterator[Block]:
 
 def _stats_pairs(stats: Stats, request: Request) -> Iterator[tuple[str, Text]]:
     if "store" in request.notes:
-        yield "store", Foreign(request.notes["store"])
+        yield "store", Untrusted(request.notes["store"])
     yield "memories", f"{stats.memories:,} in {pluralize(stats.namespaces, 'namespace')}"
     for name in ("tiers", "statuses", "kinds"):
         yield name, counts_in_words(getattr(stats, name))
@@ -199,7 +199,7 @@ def _stats_pairs(stats: Stats, request: Request) -> Iterator[tuple[str, Text]]:
     if stats.journal:
         yield from _growth_pairs(stats.journal)
     yield "without a vector", f"{stats.without_vector:,} (found by keyword search only)"
-    yield "embedding space", Foreign(stats.space) if stats.space else "none"
+    yield "embedding space", Untrusted(stats.space) if stats.space else "none"
     if use := stats.model:
         tokens = f"{use.tokens_in:,} tokens in, {use.tokens_out:,} tokens out"
         yield (
@@ -232,9 +232,9 @@ def view_digest(digest: Digest | str, request: Request) -> Iterator[Block]:
     if file is None:
         yield PlainText(digest.text, size)
     elif "stale" in request.notes:
-        yield Line((Foreign(file), f" is {_state_of_file(request)}."))
+        yield Line((Untrusted(file), f" is {_state_of_file(request)}."))
     else:
-        yield Line((Foreign(file), f" {'was written' if request.notes['written'] else 'is up to date'}: {size}."))
+        yield Line((Untrusted(file), f" {'was written' if request.notes['written'] else 'is up to date'}: {size}."))
 
 
 def _state_of_file(request: Request) -> str:
@@ -253,20 +253,20 @@ _MEND: Final = "Run `perdure repair`, which shows what it can repair; the rest c
 
 def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:
     """Show what is wrong with a store."""
-    store = Foreign(request.notes.get("store", "The store"))
-    yield from (Line(Foreign(fault), tone="warning") for fault in faults)
+    store = Untrusted(request.notes.get("store", "The store"))
+    yield from (Line(Untrusted(fault), tone="warning") for fault in faults)
     verdict = f" has {pluralize(len(faults), 'fault')}. {_MEND}" if faults else " is sound."
     yield Line((store, verdict))
     if losses := request.notes.get("confirmed_losses", 0):
         yield Line(f"On record: {pluralize(losses, 'confirmed loss')}.", tone="faint")
     if copies := request.notes.get("kept_copies"):
         yield Line(_KEPT_COPIES)
-        yield from (Line(Foreign(path), item=True) for path in copies)
+        yield from (Line(Untrusted(path), item=True) for path in copies)
 
 
 def view_namespaces(names: Sequence[str], _: Request) -> Iterator[Block]:
     """Show all namespaces."""
-    yield from (Line(Foreign(name)) for name in names)
+    yield from (Line(Untrusted(name)) for name in names)
     if not names:
         yield Line("There is no namespace yet; the first stored memory creates one.")
 
@@ -275,21 +275,21 @@ def view_upkeep_state(states: Mapping[str, Mapping[str, Mapping[str, Any]]], _: 
     """Show when each scheduled task last ran in each namespace, and how it ended."""
     for namespace, tasks in states.items():
         for task, data in tasks.items():
-            note = (" ", Foreign(data["note"])) if data.get("note") else ""
+            note = (" ", Untrusted(data["note"])) if data.get("note") else ""
             times = f"last {format_instant(data['last_ms'])}, next {format_instant(data['next'])}."
-            text = (Foreign(namespace), f": {task} {data['outcome']}, {times}", note)
+            text = (Untrusted(namespace), f": {task} {data['outcome']}, {times}", note)
             yield Line(text, tone="plain" if data["outcome"] == "done" else "warning")
     if not any(states.values()):
         yield Line("No scheduled task has run yet.")
 
 
-def view_ingested(ingested: Ingested, request: Request) -> Iterator[Block]:
+def view_ingest_result(ingested: IngestResult, request: Request) -> Iterator[Block]:
     """Show what an ingest brought in, and where its facts are shown if the policy has them learned."""
     files = f" from {pluralize(request.notes['files'], 'file')}" if "files" in request.notes else ""
     echoes = f", {ingested.echoes:,} only repeated recalled memories" if ingested.echoes else ""
     empty = f", {ingested.empty:,} had no text" if ingested.empty else ""
     skipped = f"; {ingested.skipped:,} already stored{echoes}{empty}."
-    yield Line((f"Stored {pluralize(ingested.added, 'memory')}{files} in ", Foreign(request.namespace), skipped))
+    yield Line((f"Stored {pluralize(ingested.added, 'memory')}{files} in ", Untrusted(request.namespace), skipped))
     if ingested.used:
         yield Line(f"{pluralize(ingested.used, 'recalled memory')} marked as helpful.")
     if ingested.operations and request.notes.get("facts_hint") == "":  # else "facts" and "stats" say how to learn them

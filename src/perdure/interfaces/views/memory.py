@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
+from perdure.interfaces.views.blocks import Block, Identifier, Line, Pairs, Quote, Table, Text, Untrusted, command
 from perdure.interfaces.views.changed_links import view_changed_links
 from perdure.interfaces.views.unseen import view_unseen
 from perdure.interfaces.views.values import beyond_limit, cell, format_instant, join_texts, pluralize, sum_of, undo
@@ -18,12 +18,12 @@ from perdure.records.memory import MemoryItem
 from perdure.records.outcome import (
     ClaimResult,
     KnownPredicates,
+    MatchedName,
     Outcome,
     RelatedMemory,
-    Remembered,
+    RememberResult,
     ReplacedFact,
     RestingFact,
-    TakenName,
 )
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
@@ -62,7 +62,7 @@ def view_memory_item(m: MemoryItem, _: Request) -> Iterator[Block]:
     """Show one memory whole."""
     pairs: dict[str, Text] = {
         "id": m.id,
-        "namespace": Foreign(m.namespace),
+        "namespace": Untrusted(m.namespace),
         "kind": m.kind.value,
         "scope, tier": f"{m.scope}, {m.tier}",
         "form": f"{m.form}, {pluralize(m.tokens, 'token')}",
@@ -81,7 +81,7 @@ def view_memory_item(m: MemoryItem, _: Request) -> Iterator[Block]:
 def view_list(memories: Sequence[MemoryItem], request: Request) -> Iterator[Block]:
     """Show a page of memories, newest first."""
     if not memories:
-        yield Line(("No memories in ", Foreign(request.namespace), " match the filters."))
+        yield Line(("No memories in ", Untrusted(request.namespace), " match the filters."))
         return
     marked = request.notes["standing"](memories) if "standing" in request.notes else {}
     rows = tuple(_row(m, marked.get(m.id)) for m in memories)
@@ -90,11 +90,11 @@ def view_list(memories: Sequence[MemoryItem], request: Request) -> Iterator[Bloc
 
 
 def _row(m: MemoryItem, hit: Hit | None) -> tuple[Text, ...]:
-    status, value, content = f"{_status(m)}{_standing(hit)}", f"{m.value:.2f}", Foreign(m.content, _BRIEF)
+    status, value, content = f"{_status(m)}{_hit_marks(hit)}", f"{m.value:.2f}", Untrusted(m.content, _BRIEF)
     return (Identifier(m.id), format_instant(m.created_at), m.kind.value, m.tier.value, status, value, content)
 
 
-def _standing(hit: Hit | None) -> str:
+def _hit_marks(hit: Hit | None) -> str:
     if hit is None or hit.memory.status != "active":
         return ""
     part = ", in conflict" if hit.contested_with else ", partly out of date" if hit.over else ""
@@ -104,8 +104,8 @@ def _standing(hit: Hit | None) -> str:
 def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     """Show what a verb did to one memory, and how it is undone if it changed anything."""
     m = outcome.memory
-    where = (" in ", Foreign(m.namespace)) if request.verb == "remember" else ()
-    what = (": ", Foreign(m.content, _BRIEF)) if request.verb in _ANSWERS else (".",)
+    where = (" in ", Untrusted(m.namespace)) if request.verb == "remember" else ()
+    what = (": ", Untrusted(m.content, _BRIEF)) if request.verb in _ANSWERS else (".",)
     marks = f" ({m.kind}, {_status(m)}, {m.tier})"
     yield Line((_outcome_text(outcome, request), Identifier(m.id), marks, *where, *what))
     yield from view_changed_links(outcome)
@@ -128,7 +128,7 @@ def _listed_facts(head: str, facts: Sequence[RestingFact]) -> Iterator[Block]:
         return
     yield Line(head, tone="warning")
     for fact in facts[:_FEW_IDS]:
-        yield Line((Foreign(fact.content, _BRIEF), " ", Identifier(fact.id)), item=True)
+        yield Line((Untrusted(fact.content, _BRIEF), " ", Identifier(fact.id)), item=True)
     if more := len(facts[_FEW_IDS:]):
         yield Line(f"and {more:,} more.", item=True)
 
@@ -138,7 +138,7 @@ def _outcome_text(outcome: Outcome, request: Request) -> str:
     return f"{_PAST.get(verb, verb.removesuffix('e').capitalize() + 'ed')} " if outcome.changed else "Nothing changed: "
 
 
-def view_remembered(outcome: Remembered, request: Request) -> Iterator[Block]:
+def view_remember_result(outcome: RememberResult, request: Request) -> Iterator[Block]:
     """Show what was stored, what became of its facts, and what it may be compared with."""
     head, *end = view_outcome(outcome, request)
     yield replace(head, reader="person") if isinstance(head, Line) else head
@@ -164,55 +164,55 @@ def view_beside(
         room -= _ENTRY_TOKENS + 3 * len(asked)
     if facts.planned:
         words = _fit("; ".join(facts.planned), 2 * _NAME_TOKENS)
-        yield Line(("No fact yet, it begins later: ", Foreign(words)), tone="warning")
+        yield Line(("No fact yet, it begins later: ", Untrusted(words)), tone="warning")
         room -= _tokens(f"No fact yet, it begins later: '{words}'")
     if facts.unknown:
         words = _fit(", ".join(facts.unknown), _NAME_TOKENS)
-        yield Line(("replaces: nothing is known of ", Foreign(words)), tone="warning")
+        yield Line(("replaces: nothing is known of ", Untrusted(words)), tone="warning")
         room -= _tokens(f"replaces: nothing is known of '{words}'")
     for taken, spent in map(_taken_name, facts.taken[:1]):
         yield taken
         room -= spent
     if facts.replaced:
-        lines, spent = _replaced(facts, room)
+        lines, spent = _replaced_lines(facts, room)
         yield from lines
         room -= spent
     ending = []
     for group in predicates[:1] if not facts.replaced or room > 2 * _NAME_TOKENS else ():
         subject = _fit(group.subject, _NAME_TOKENS / 2)
         names = _fit(", ".join(name.replace("_", " ") for name in group.predicates), _NAME_TOKENS - _tokens(subject))
-        ending.append(Line(("Known of ", Foreign(subject), ": ", Foreign(names))))
+        ending.append(Line(("Known of ", Untrusted(subject), ": ", Untrusted(names))))
         room -= _tokens(f"Known of '{subject}': '{names}'")
         for pair in group.near[:1]:
             new, existing = (_fit(name.replace("_", " "), _NAME_TOKENS / 2) for name in pair)
-            ending.append(Line(("Use the known name if ", Foreign(new), " means ", Foreign(existing), ".")))
+            ending.append(Line(("Use the known name if ", Untrusted(new), " means ", Untrusted(existing), ".")))
             room -= _tokens(f"Use the known name if '{new}' means '{existing}'.")
-    yield from _related(related[: max(0, int(room / _ROOM_TOKENS))] if facts.replaced else related, room)
+    yield from _related_blocks(related[: max(0, int(room / _ROOM_TOKENS))] if facts.replaced else related, room)
     yield from ending
 
 
-def _taken_name(taken: TakenName) -> tuple[Line, float]:
+def _taken_name(taken: MatchedName) -> tuple[Line, float]:
     """Return what shows for which name one was taken, and how the two are parted, and its tokens."""
     said, known = (_fit(words, _NAME_TOKENS / 2) for words in (taken.name, taken.taken_for))
     parting = command("split_entity", entity=taken.taken_for, alias=taken.name)
-    line = Line((Foreign(said), " was taken for ", Foreign(known), "; ", parting, " makes it its own."))
+    line = Line((Untrusted(said), " was taken for ", Untrusted(known), "; ", parting, " makes it its own."))
     return line, _COMMAND_TOKENS + _tokens(f"'{said}' was taken for '{known}'; makes it its own.")
 
 
-def _replaced(result: ClaimResult, room: float) -> tuple[list[Line], float]:
+def _replaced_lines(result: ClaimResult, room: float) -> tuple[list[Line], float]:
     """Return what shows which facts, and notes, are no longer believed and how both are kept, and its tokens."""
     displaced = next((fact.id for fact in result.replaced if fact.by_order), "")
     spent = _COMMAND_TOKENS if displaced else 0.0
-    notes = _named("Superseded: ", result.superseded, (room - spent) / 2) if result.superseded else None
+    notes = _memories_line("Superseded: ", result.superseded, (room - spent) / 2) if result.superseded else None
     spent += notes[1] if notes else 0.0
-    facts, of_facts = _named("No longer believed: ", result.replaced, room - spent)
+    facts, of_facts = _memories_line("No longer believed: ", result.replaced, room - spent)
     lines = [facts, notes[0]] if notes else [facts]
     if displaced:
         lines.append(Line(("If both hold: ", command("review", id=Identifier(displaced), verdict="both"))))
     return lines, spent + of_facts
 
 
-def _named(head: str, memories: Sequence[ReplacedFact | RelatedMemory], room: float) -> tuple[Line, float]:
+def _memories_line(head: str, memories: Sequence[ReplacedFact | RelatedMemory], room: float) -> tuple[Line, float]:
     """Return a line that names memories by their first words, and its tokens."""
     spent = float(_HEAD_TOKENS)
     most = min(_FEW_IDS, max(1, int((room - spent) / _ROOM_TOKENS)))
@@ -220,19 +220,19 @@ def _named(head: str, memories: Sequence[ReplacedFact | RelatedMemory], room: fl
     for memory in memories[:most]:
         words = _fit(memory.content[:_BRIEF], min(_NAME_TOKENS, (room - spent) / most - _ENTRY_TOKENS))
         spent += _ENTRY_TOKENS + _tokens(words)
-        shown.append((Foreign(words), " ", Identifier(memory.id)))
+        shown.append((Untrusted(words), " ", Identifier(memory.id)))
     more = f" and {len(memories) - most:,} more" if memories[most:] else ""
     return Line((head, join_texts(shown), more, ".")), spent
 
 
-def _related(related: Sequence[RelatedMemory], room: float) -> Iterator[Block]:
+def _related_blocks(related: Sequence[RelatedMemory], room: float) -> Iterator[Block]:
     """Show what a memory may be compared with; each gets its share of the tokens that are left."""
     if related:
         yield Line(("If one of these no longer holds: ", command("update", id=..., content=...)))
     for remaining, other in zip(range(len(related), 0, -1), related, strict=True):
         words = _fit(other.content[:_BRIEF], room / remaining - _ENTRY_TOKENS)
         room -= _ENTRY_TOKENS + _tokens(words)
-        yield Line((Identifier(other.id), f" {other.created_at} ", Foreign(words, _BRIEF)), item=True)
+        yield Line((Identifier(other.id), f" {other.created_at} ", Untrusted(words, _BRIEF)), item=True)
 
 
 def _tokens(text: str) -> float:
@@ -255,14 +255,14 @@ def _fit(text: str, room: float) -> str:
 
 def view_edge_change(change: EdgeChange, _: Request) -> Iterator[Block]:
     """Show by which edge memories were joined."""
-    yield Line(("Linked by the edge ", Foreign(change.edge), "."))
+    yield Line(("Linked by the edge ", Untrusted(change.edge), "."))
     yield from undo(change.operations)
 
 
 def view_edges(edges: Sequence[Edge], _: Request) -> Iterator[Block]:
     """Show edges with their whole ids, which ``relate`` takes."""
     names = ("kind", "weight", "members")
-    rows = tuple((Foreign(e.id), *(cell(name, getattr(e, name)) for name in names)) for e in edges)
+    rows = tuple((Untrusted(e.id), *(cell(name, getattr(e, name)) for name in names)) for e in edges)
     yield Table(("edge", *names), rows)
 
 
@@ -310,8 +310,8 @@ def _is_newer(ahead: Hit, hit: Hit) -> bool:
 def _other_namespaces(request: Request) -> Iterator[Block]:
     others = [name for name in request.notes.get("namespaces", ()) if name != request.namespace]
     if others:
-        names = join_texts([*(Foreign(name) for name in others[:_OTHERS]), *(["…"] if len(others) > _OTHERS else [])])
-        yield Line(("Searched namespace ", Foreign(request.namespace), "; the store also has ", names, "."))
+        names = join_texts([*(Untrusted(name) for name in others[:_OTHERS]), *(["…"] if len(others) > _OTHERS else [])])
+        yield Line(("Searched namespace ", Untrusted(request.namespace), "; the store also has ", names, "."))
 
 
 def _hit(hit: Hit, places: Mapping[str, int]) -> Iterator[Block]:
@@ -320,7 +320,7 @@ def _hit(hit: Hit, places: Mapping[str, int]) -> Iterator[Block]:
     yield Quote(memory.content, facts, tuple(_doubts(hit, places)), places[memory.id], memory.speaker)
     yield Line(f"score {hit.score:.2f} = {sum_of(hit.parts)}", tone="faint", item=True, reader="person")
     if hit.question:
-        yield Line(("Ask the person: ", Foreign(hit.question)), tone="warning", item=True)
+        yield Line(("Ask the person: ", Untrusted(hit.question)), tone="warning", item=True)
 
 
 def _marks(memory: MemoryItem) -> Iterator[Text]:
@@ -336,9 +336,9 @@ def _marks(memory: MemoryItem) -> Iterator[Text]:
     if memory.form != "full":
         yield f"shown as {memory.form}"
     if memory.session:
-        yield ("session ", Foreign(memory.session))
+        yield ("session ", Untrusted(memory.session))
     if memory.tags:
-        yield ("tags ", join_texts(Foreign(tag) for tag in memory.tags))
+        yield ("tags ", join_texts(Untrusted(tag) for tag in memory.tags))
 
 
 def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
@@ -351,9 +351,9 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
         yield f"not confirmed since {unconfirmed_since(hit.memory.state)}"
     for fact in hit.over:
         see = ("; see ", reference(fact.replaced_by)) if fact.replaced_by else ()
-        yield ("no longer holds: ", Foreign(fact.content), f" ({fact.over} {fact.since[:10]}", *see, ")")
+        yield ("no longer holds: ", Untrusted(fact.content), f" ({fact.over} {fact.since[:10]}", *see, ")")
     for fact in hit.earlier:
-        yield ("before: ", Foreign(fact.content), f" ({fact.over} {fact.since[:10]})")
+        yield ("before: ", Untrusted(fact.content), f" ({fact.over} {fact.since[:10]})")
     if hit.updated_by and not hit.over:
         yield ("a later message says otherwise: ", reference(hit.updated_by))
     for name, others in (("newer", hit.newer), ("older", hit.older)):
@@ -378,16 +378,16 @@ def view_review(review: Review, request: Request) -> Iterator[Block]:
         yield from view_outcome(review.answered, request)
     alike = len({q.answers for q in review.questions}) == 1
     for number, q in enumerate(review.questions, 1):
-        facts = (Identifier(q.id), f"since {q.since}", f"value at risk {q.value_at_risk:.2f}", Foreign(q.why))
+        facts = (Identifier(q.id), f"since {q.since}", f"value at risk {q.value_at_risk:.2f}", Untrusted(q.why))
         yield Quote(q.question, facts, number=number)
         if q.sides:  # else nobody knows which of the two is confirmed
-            yield Line(("confirm: it holds that ", Foreign(q.sides[0]), "; deny: it does not."), item=True)
+            yield Line(("confirm: it holds that ", Untrusted(q.sides[0]), "; deny: it does not."), item=True)
         if not alike:
             yield Line(f"The verdict is {_verdicts(q.answers)}.", item=True)
     if review.questions:
         yield from _how_to_answer(review.questions[0].answers if alike else ())
     elif review.answered is None:
-        yield Line(("No open questions in ", Foreign(request.namespace), "."))
+        yield Line(("No open questions in ", Untrusted(request.namespace), "."))
 
 
 def _how_to_answer(answers: Sequence[str]) -> Iterator[Line]:

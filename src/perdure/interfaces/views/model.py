@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from perdure.interfaces.views import blocks as b
-from perdure.interfaces.views.blocks import Block, Command, Foreign, Identifier, Line, Quote, Span, Table, Text, spans
+from perdure.interfaces.views.blocks import Block, Command, Identifier, Line, Quote, Span, Table, Text, Untrusted, spans
 from perdure.rules.escaping import label, quote_block, quoted_line, remove_invisible
 
 LONGEST: Final = 2000  # characters of a memory that a list shows; ``get`` returns everything
@@ -28,7 +28,7 @@ def _has_data(block: Block) -> bool:
     if isinstance(block, Quote):
         return True
     cells = [cell for row in block.rows for cell in row] if isinstance(block, Table) else []
-    return any(isinstance(span, Foreign) for cell in cells for span in spans(cell))
+    return any(isinstance(span, Untrusted) for cell in cells for span in spans(cell))
 
 
 def _line(block: Line) -> str:
@@ -45,7 +45,7 @@ def _pairs(block: b.Pairs) -> str:
 
 
 def _quote(block: Quote) -> str:
-    speaker = [("said by ", Foreign(block.speaker))] if block.speaker else []
+    speaker = [("said by ", Untrusted(block.speaker))] if block.speaker else []
     marks = " · ".join(_text(mark) for mark in (*block.facts, *speaker, *block.warnings))
     head = f"{block.number}. {marks}" if block.number else f"- {marks}"
     cut = not block.whole and len(block.text) > LONGEST
@@ -78,7 +78,7 @@ def _text(text: Text) -> str:
 
 
 def _span(span: Span) -> str:
-    if isinstance(span, Foreign):
+    if isinstance(span, Untrusted):
         return quoted_line(span.text, LONGEST) if span.most else label(span.text, LONGEST)
     if isinstance(span, Identifier):
         return label(span.short)

@@ -15,7 +15,7 @@ from rich.text import Text as Styled
 
 from perdure.interfaces.files.project import with_given
 from perdure.interfaces.views import blocks as b
-from perdure.interfaces.views.blocks import Block, Command, Foreign, Identifier, Line, Quote, Span, Text, spans
+from perdure.interfaces.views.blocks import Block, Command, Identifier, Line, Quote, Span, Text, Untrusted, spans
 from perdure.rules.escaping import cut, terminal_line, terminal_text
 from perdure.verbs.declaration import VERBS, Parameter
 
@@ -112,7 +112,7 @@ def _text(text: Text) -> str:
 
 
 def _span(span: Span) -> str:
-    if isinstance(span, Foreign):
+    if isinstance(span, Untrusted):
         return _brief(span.text, span.most) if span.most else terminal_line(span.text)
     if isinstance(span, Identifier):
         return terminal_line(span.short)

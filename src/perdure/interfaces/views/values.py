@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Table, Text, Undo
+from perdure.interfaces.views.blocks import Block, Identifier, Line, Pairs, Table, Text, Undo, Untrusted
 from perdure.records.identifier import shown_id
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.verbs.declaration import VERBS
@@ -19,7 +19,7 @@ _HIGHEST_LIMIT: Final = 1000  # that the verbs take
 _BRIEF: Final = 80  # characters of a table's cell that a terminal shows
 _INSTANT: Final = re.compile(r"at|.*_(ms|seen)")
 _ENDING: Final = frozenset(("operation", "operations", "changed", "dry_run", "plans", "namespace", "memories_deleted"))
-"""Fields that ``ending`` shows, that repeat what was asked, or that never say anything."""
+"""Fields that ``closing_notes`` shows, that repeat what was asked, or that never say anything."""
 _LABELS: Final = {"anew": "ended by this call", "aging": "stale", "contested": "conflicting", "avg": "mean"}
 
 
@@ -32,7 +32,7 @@ def view_values(result: Any, request: Request) -> Iterator[Block]:
         yield Line("Done." if result is None else cell("", result))
     else:
         yield from _record(result)
-        end = list(ending(result, request))
+        end = list(closing_notes(result, request))
         yield from end or ([] if getattr(result, "changed", True) else [Line("Nothing changed.")])
 
 
@@ -53,7 +53,7 @@ def _record(result: Any) -> Iterator[Block]:
         yield from table(records)
 
 
-def ending(result: Any, request: Request) -> Iterator[Block]:
+def closing_notes(result: Any, request: Request) -> Iterator[Block]:
     """Yield that a preview has written nothing, if it has found something to do, and how a result is undone."""
     if _is_preview(result):
         confirm = hasattr(result, "confirmed")
@@ -90,7 +90,7 @@ def table(rows: Sequence[Any] | Mapping[str, Any], columns: str = "") -> Iterato
     cells = [tuple(cell(name, getattr(record, name)) for name in shown) for record in records[:MOST]]
     head = ("",) if names else ()
     labels = (*head, *(label(name) for name in shown))
-    yield Table(labels, tuple((*(Foreign(n) for n in names[i : i + 1]), *row) for i, row in enumerate(cells)))
+    yield Table(labels, tuple((*(Untrusted(n) for n in names[i : i + 1]), *row) for i, row in enumerate(cells)))
     yield from rest(len(records))
 
 
@@ -130,7 +130,7 @@ def cell(name: str, value: Any, most: int = _BRIEF) -> Text:
     if isinstance(value, bool | int | float):
         return _number(value)
     if isinstance(value, str):
-        span = Identifier(value) if shown_id(value) != value else Foreign(value, most if len(value) > most else 0)
+        span = Identifier(value) if shown_id(value) != value else Untrusted(value, most if len(value) > most else 0)
         return span if value else ""
     if is_dataclass(value):
         return join_texts(cell(f.name, getattr(value, f.name), most) for f in fields(value))

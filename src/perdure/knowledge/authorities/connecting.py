@@ -13,7 +13,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import quote
 
-from perdure.knowledge.records.authority import Answers, AuthorityAnswer, AuthorityQuestion, Standing
+from perdure.knowledge.records.authority import Answers, AnswerStatus, AuthorityAnswer, AuthorityQuestion
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
@@ -34,7 +34,7 @@ def answers_within(
     threads = [_Lookup(answers, questions, until) for answers, questions in lookups]
     for lookup in threads:
         lookup.start()
-    late = AuthorityAnswer(Standing.UNREACHABLE, evidence=f"no answer within {seconds:g} s")
+    late = AuthorityAnswer(AnswerStatus.UNREACHABLE, evidence=f"no answer within {seconds:g} s")
     return [lookup.wait(late) for lookup in threads]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from perdure.knowledge.authorities.connecting import Reader, open_reader
-from perdure.knowledge.records.authority import AuthorityAnswer, AuthorityQuestion, SqlConfig, Standing
+from perdure.knowledge.records.authority import AnswerStatus, AuthorityAnswer, AuthorityQuestion, SqlConfig
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -65,7 +65,7 @@ class SqlAuthority:
                     found.append(_unreachable(f"skipped after {_GIVE_UP} failures in a row: {found[-1].evidence}"))
                     continue
                 answer = self._answer(reader, question)
-                failures = failures + 1 if answer.standing is Standing.UNREACHABLE else 0
+                failures = failures + 1 if answer.standing is AnswerStatus.UNREACHABLE else 0
                 found.append(answer)
         finally:
             with suppress(Exception):  # it has answered, or has failed before
@@ -85,7 +85,7 @@ class SqlAuthority:
     def _answer(self, reader: Reader, question: AuthorityQuestion) -> AuthorityAnswer:
         query = self._config.predicates.get(question.predicate)
         if query is None:
-            return AuthorityAnswer(Standing.SILENT, evidence=f"{self.name} has no query for {question.predicate}")
+            return AuthorityAnswer(AnswerStatus.SILENT, evidence=f"{self.name} has no query for {question.predicate}")
         aliases = list(dict.fromkeys((question.name, *question.aliases)))
         try:
             rows = reader.rows(query, question.name, aliases, _ROWS + 1)
@@ -94,8 +94,8 @@ class SqlAuthority:
             return _unreachable(self._reason(error))
         attribute = f"{self.name}: {question.predicate} of {question.name!r}"
         if not values:
-            return AuthorityAnswer(Standing.SILENT, evidence=f"{attribute} is not in it")
-        return AuthorityAnswer(Standing.KNOWN, values, f"{attribute} is {', '.join(map(repr, values))}")
+            return AuthorityAnswer(AnswerStatus.SILENT, evidence=f"{attribute} is not in it")
+        return AuthorityAnswer(AnswerStatus.KNOWN, values, f"{attribute} is {', '.join(map(repr, values))}")
 
     def _reason(self, error: Exception) -> str:
         """Return why there is no answer, in one line that holds no credentials."""
@@ -126,7 +126,7 @@ class SqlAuthority:
 
 
 def _unreachable(reason: str) -> AuthorityAnswer:
-    return AuthorityAnswer(Standing.UNREACHABLE, evidence=reason)
+    return AuthorityAnswer(AnswerStatus.UNREACHABLE, evidence=reason)
 
 
 def _values(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:

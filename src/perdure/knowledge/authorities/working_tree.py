@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from perdure.knowledge.records.authority import Citation, CitationKind, Sight, Sighting, TreeConfig
+from perdure.knowledge.records.authority import Citation, CitationCheck, CitationKind, CitationState, TreeConfig
 
 _FILES: Final = 50_000  # so many files of a tree are known by name
 
@@ -52,7 +52,7 @@ class WorkingTree:
         """Whether memories of a namespace cite it."""
         return not self._config.namespaces or namespace in self._config.namespaces
 
-    def sight(self, cited: Sequence[Sequence[Citation]]) -> list[list[Sighting]]:
+    def sight(self, cited: Sequence[Sequence[Citation]]) -> list[list[CitationCheck]]:
         """Return what became of what each of several memories cites; never raises.
 
         The names of the tree are listed once. Each memory gets the timeout for what it cites.
@@ -63,7 +63,7 @@ class WorkingTree:
                 raise NotADirectoryError
         except (OSError, RuntimeError):
             evidence = f"{self.name}: there is no folder {self._root.name}"
-            return [[Sighting(c, Sight.UNVERIFIABLE, evidence) for c in some] for some in cited]
+            return [[CitationCheck(c, CitationState.UNVERIFIABLE, evidence) for c in some] for some in cited]
         look = _Look(root, self.name, self._config.timeout_seconds)
         return [look.at(some) for some in cited]
 
@@ -78,13 +78,13 @@ class _Look:
         self._whole = True
         self._lines: dict[tuple[str, str], int | None] = {}
 
-    def at(self, cited: Sequence[Citation]) -> list[Sighting]:
+    def at(self, cited: Sequence[Citation]) -> list[CitationCheck]:
         self._until = time.monotonic() + self._seconds
-        return [self._sighting(citation) for citation in cited]
+        return [self._check_citation(citation) for citation in cited]
 
-    def _sighting(self, citation: Citation) -> Sighting:
+    def _check_citation(self, citation: Citation) -> CitationCheck:
         if citation.kind is CitationKind.URL:
-            return Sighting(citation, Sight.UNVERIFIABLE, "a URL is recorded and not fetched")
+            return CitationCheck(citation, CitationState.UNVERIFIABLE, "a URL is recorded and not fetched")
         if citation.kind is CitationKind.COMMIT:
             return self._commit(citation)
         if self._is_late():
@@ -92,23 +92,29 @@ class _Look:
         try:
             return self._path(citation)
         except (OSError, RuntimeError, ValueError) as error:
-            return Sighting(citation, Sight.UNVERIFIABLE, f"{self._name}: {citation.target} ({type(error).__name__})")
+            return CitationCheck(
+                citation, CitationState.UNVERIFIABLE, f"{self._name}: {citation.target} ({type(error).__name__})"
+            )
 
     # --- paths and symbols
 
-    def _path(self, citation: Citation) -> Sighting:
+    def _path(self, citation: Citation) -> CitationCheck:
         path = self._root / citation.target
         if not self._is_inside(path):
-            return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} is outside of {self._name}")
+            return CitationCheck(citation, CitationState.UNVERIFIABLE, f"{citation.target} is outside of {self._name}")
         if not _is_file(path):
             return self._search_elsewhere(citation)
         if citation.kind is CitationKind.PATH:
-            return Sighting(citation, Sight.FINE, f"{citation.target} exists")
+            return CitationCheck(citation, CitationState.FINE, f"{citation.target} exists")
         found = self._line_of_symbol(citation.target, citation.symbol)
         if found is None:
-            return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} cannot be searched for {citation.symbol}")
+            return CitationCheck(
+                citation, CitationState.UNVERIFIABLE, f"{citation.target} cannot be searched for {citation.symbol}"
+            )
         if found:
-            return Sighting(citation, Sight.FINE, f"{citation.target} has {citation.symbol} (line {found})")
+            return CitationCheck(
+                citation, CitationState.FINE, f"{citation.target} has {citation.symbol} (line {found})"
+            )
         return self._report_stale(citation, f"{citation.target} does not have {citation.symbol}")
 
     def _is_inside(self, path: Path) -> bool:
@@ -122,7 +128,7 @@ class _Look:
         except (OSError, RuntimeError):
             return False
 
-    def _search_elsewhere(self, citation: Citation) -> Sighting:
+    def _search_elsewhere(self, citation: Citation) -> CitationCheck:
         """Say what became of a file that is not where it is cited."""
         paths = self._paths_named(os.path.basename(citation.target))  # noqa: PTH119  # a name, no path of this machine
         evidence = f"{citation.target} does not exist"
@@ -130,26 +136,26 @@ class _Look:
         if citation.kind is CitationKind.SYMBOL:
             with_symbol = [p for p in paths if self._line_of_symbol(p, citation.symbol)]
             if whole := next((p for p in with_symbol if p in within), None):
-                return Sighting(citation, Sight.FINE, f"{whole} has {citation.symbol}")
+                return CitationCheck(citation, CitationState.FINE, f"{whole} has {citation.symbol}")
             if with_symbol:
                 return self._report_moved(citation, evidence, [f"{p}#{citation.symbol}" for p in with_symbol])
             return self._report_stale(citation, evidence)
         if within:
-            return Sighting(citation, Sight.FINE, f"{within[0]} exists")
+            return CitationCheck(citation, CitationState.FINE, f"{within[0]} exists")
         return self._report_moved(citation, evidence, paths) if paths else self._report_stale(citation, evidence)
 
-    def _report_moved(self, citation: Citation, evidence: str, found: Sequence[str]) -> Sighting:
+    def _report_moved(self, citation: Citation, evidence: str, found: Sequence[str]) -> CitationCheck:
         places = tuple(found[:_PLACES])
-        return Sighting(citation, Sight.MOVED, f"{evidence}; found as {', '.join(places)}", places)
+        return CitationCheck(citation, CitationState.MOVED, f"{evidence}; found as {', '.join(places)}", places)
 
-    def _report_stale(self, citation: Citation, evidence: str) -> Sighting:
+    def _report_stale(self, citation: Citation, evidence: str) -> CitationCheck:
         if self._is_late() or not self._whole:
             return self._report_unsure(citation)
-        return Sighting(citation, Sight.STALE, evidence)
+        return CitationCheck(citation, CitationState.STALE, evidence)
 
-    def _report_unsure(self, citation: Citation) -> Sighting:
+    def _report_unsure(self, citation: Citation) -> CitationCheck:
         evidence = f"{self._name} could not be searched in {self._seconds:g} s, or has more than {_FILES:,} files"
-        return Sighting(citation, Sight.UNVERIFIABLE, evidence)
+        return CitationCheck(citation, CitationState.UNVERIFIABLE, evidence)
 
     def _line_of_symbol(self, path: str, symbol: str) -> int | None:
         """Return the line where a file has a symbol, 0 if it does not, None if it cannot be read; read once."""
@@ -184,18 +190,22 @@ class _Look:
 
     # --- commits
 
-    def _commit(self, citation: Citation) -> Sighting:
+    def _commit(self, citation: Citation) -> CitationCheck:
         git = shutil.which("git")
         if git is None or not _COMMIT.fullmatch(citation.target):
-            return Sighting(citation, Sight.UNVERIFIABLE, "git is not installed" if git is None else "not a commit id")
+            return CitationCheck(
+                citation, CitationState.UNVERIFIABLE, "git is not installed" if git is None else "not a commit id"
+            )
         known = self._git(git, "cat-file", "-e", f"{citation.target}^{{commit}}")
         if known == 0:
-            return Sighting(citation, Sight.FINE, f"{self._name} has the commit {citation.target}")
+            return CitationCheck(citation, CitationState.FINE, f"{self._name} has the commit {citation.target}")
         if known is None or self._git(git, "rev-parse", "--git-dir") != 0:
-            return Sighting(citation, Sight.UNVERIFIABLE, f"{self._name}: commits could not be read")
+            return CitationCheck(citation, CitationState.UNVERIFIABLE, f"{self._name}: commits could not be read")
         if self._shallow(git):
-            return Sighting(citation, Sight.UNVERIFIABLE, f"{self._name} is a shallow clone without its full history")
-        return Sighting(citation, Sight.STALE, f"{self._name} has no commit {citation.target}")
+            return CitationCheck(
+                citation, CitationState.UNVERIFIABLE, f"{self._name} is a shallow clone without its full history"
+            )
+        return CitationCheck(citation, CitationState.STALE, f"{self._name} has no commit {citation.target}")
 
     def _git(self, git: str, *words: str) -> int | None:
         """Return how git ended; None if it did not in time. It runs no hook, asks nobody and fetches nothing."""

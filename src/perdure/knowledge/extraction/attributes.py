@@ -19,7 +19,7 @@ from perdure.knowledge.extraction.raw_claims import (
 )
 from perdure.knowledge.extraction.words import OWNERS, Word, Words, base_verb, is_name
 from perdure.knowledge.languages import WORDS
-from perdure.knowledge.records.facts import Learned, Predicates
+from perdure.knowledge.records.facts import FactOrigin, Predicates
 from perdure.records.memory import Sort
 
 _DATES: Final = frozenset({"date", "day", "time"})  # kinds of values that say when
@@ -100,7 +100,7 @@ def changed_attributes(
     if not (old or value in {"number", "date", "day", "code"}):
         return []
     more: dict[str, Any] = {"old": span_of(old)} if old else {}
-    return [claim_of(clause, attribute.owner, name, new, learned=Learned.CORRECTION, many=False, kind=kind, **more)]
+    return [claim_of(clause, attribute.owner, name, new, learned=FactOrigin.CORRECTION, many=False, kind=kind, **more)]
 
 
 def _predicate_and_sort(attribute: Attribute, value: str, predicates: Predicates) -> tuple[str, str]:
@@ -124,7 +124,7 @@ def _attribute_value(clause: Clause, attribute: Attribute, predicates: Predicate
     favorite = name.startswith("favorite_")
     if value == "phrase" and (clause.denied or not favorite):
         return []
-    more: dict[str, Any] = {"learned": Learned.PREFERENCE, "kind": "preference"} if favorite else {"kind": kind}
+    more: dict[str, Any] = {"learned": FactOrigin.PREFERENCE, "kind": "preference"} if favorite else {"kind": kind}
     if name.endswith("_name"):
         more["kind"] = "name"
     many = predicates.row(name).many and not favorite

@@ -17,7 +17,7 @@ from perdure.knowledge.extraction.statements import ACT, read_clause
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.extraction.words import TextSpan, statements, words_of
 from perdure.knowledge.languages import WORDS, expression
-from perdure.knowledge.records.facts import UNNAMED, Claim, EventType, Learned, Predicates, Span, Value, ValueKind
+from perdure.knowledge.records.facts import UNNAMED, Claim, EventType, FactOrigin, Predicates, Span, Value, ValueKind
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.language.last_day import end_beside
@@ -110,7 +110,7 @@ def claims_with_answer(
     span = Span(0, len(text), text)
     if yes is not None:
         still = re.search(r"\bstill\b", question, re.IGNORECASE) is not None
-        learned = Learned.CORRECTION if still and not yes else Learned.STATEMENT
+        learned = FactOrigin.CORRECTION if still and not yes else FactOrigin.STATEMENT
         sure = _confidence(learned, policy)
         answer = [replace(c, span=span, denied=c.denied != (not yes), learned=learned, confidence=sure) for c in read]
         return [*found, *answer]
@@ -128,7 +128,7 @@ def _with_question(claim: Claim, question_claims: list[Claim], span: Span) -> Cl
     old = claim.old or (other.value if other.value.norm != claim.value.norm else None)
     sure = max(claim.confidence, other.confidence)
     return replace(
-        other, value=claim.value, old=old, learned=Learned.CORRECTION, confidence=sure, span=span, many=other.many
+        other, value=claim.value, old=old, learned=FactOrigin.CORRECTION, confidence=sure, span=span, many=other.many
     )
 
 
@@ -172,7 +172,7 @@ class _Reader:
     def _is_cut(self, raw: RawClaim) -> bool:
         """Return whether a comma cuts a preference short: "prefer sneakers with a sleek, modern look"."""
         follows = _GOES_ON.match(self.text, raw.value[1])
-        return raw.learned is Learned.PREFERENCE and follows is not None and follows[1].lower() not in _FOLLOWS
+        return raw.learned is FactOrigin.PREFERENCE and follows is not None and follows[1].lower() not in _FOLLOWS
 
     def _rule(self, start: int, end: int) -> list[RawClaim]:
         """Return a rule that is stated: "always use tabs", "never deploy on Fridays"; it says when it holds itself."""
@@ -190,7 +190,7 @@ class _Reader:
         if aimless or words.count('"') % 2 or _NAMES_IN_LIST.match(self.text, self.text.rfind(" ", 0, last) + 1):
             return []
         denied, place = rule["how"].lower() != "always", (rule.start("rest"), last)
-        return [RawClaim("I", "rule", place, (rule.start("how"), last), Learned.PREFERENCE, denied=denied)]
+        return [RawClaim("I", "rule", place, (rule.start("how"), last), FactOrigin.PREFERENCE, denied=denied)]
 
     def whole(self, policy: KnowledgePolicy) -> list[Claim]:
         """Return what the whole text states in one sentence, as claims."""
@@ -211,18 +211,20 @@ class _Reader:
             return []
         span = (denied.span[0], but.end("new"))
         affirmed = replace(denied, value=but.span("new"), old=denied.value, denied=False, span=span)
-        return [*read[:-1], replace(affirmed, learned=Learned.CORRECTION)]
+        return [*read[:-1], replace(affirmed, learned=FactOrigin.CORRECTION)]
 
     def _explicit_claims(self, start: int, end: int, *, said_plainly: bool) -> list[RawClaim]:
         """Return what was asked to be remembered: what it says, or a note of its words."""
         found = self._plain(start, end)
         if found:
-            return [replace(s, learned=Learned.EXPLICIT) for s in found]
+            return [replace(s, learned=FactOrigin.EXPLICIT) for s in found]
         rest = self.text[start:end].rstrip(" .!")
         plain = said_plainly and (self.text[:start].rstrip().endswith(":") or _is_specific(rest))
         if not plain or not any(c.isalnum() for c in rest) or rest.lower().startswith(_NO_NOTE):
             return []
-        return [RawClaim("I", NOTE, (start, start + len(rest)), (start, end), Learned.EXPLICIT, kind="note", many=True)]
+        return [
+            RawClaim("I", NOTE, (start, start + len(rest)), (start, end), FactOrigin.EXPLICIT, kind="note", many=True)
+        ]
 
     def _correction(self, start: int, end: int, *, declared: bool = True) -> list[RawClaim]:
         """Return what a correction says: what its clauses state, else its bare value; with the old one if it is named.
@@ -232,7 +234,7 @@ class _Reader:
         old = _NOT_OLD.search(self.text, start, end)
         was, stop = (old.span("old"), old.start()) if old else (None, end)
         found = [s for s in self._plain(start, stop) if (was or s.kind != ACT) and not self._is_cut(s)]
-        corrected = [replace(s, learned=Learned.CORRECTION, old=s.old or was) for s in found if not s.denied]
+        corrected = [replace(s, learned=FactOrigin.CORRECTION, old=s.old or was) for s in found if not s.denied]
         return [*corrected, *(s for s in found if s.denied)] or (self._bare_value(start, stop, was) if declared else [])
 
     def _bare_value(self, start: int, stop: int, was: TextSpan | None) -> list[RawClaim]:
@@ -246,7 +248,7 @@ class _Reader:
         if was is None and not (plain["subject"] or value[0].isupper() or value[0] in "$€£0123456789"):
             return []
         span = (plain.start(), plain.end("value"))
-        return [RawClaim(plain["subject"] or "it", UNNAMED, plain.span("value"), span, Learned.CORRECTION, old=was)]
+        return [RawClaim(plain["subject"] or "it", UNNAMED, plain.span("value"), span, FactOrigin.CORRECTION, old=was)]
 
     def claim(self, raw: RawClaim, policy: KnowledgePolicy) -> Claim:
         """Return a claim with its values read."""
@@ -255,9 +257,9 @@ class _Reader:
         first, last = raw.value
         start, end = min(raw.span[0], first), max(raw.span[1], last, raw.old[1] if raw.old else 0)
         learned = raw.learned
-        now = learned is Learned.STATEMENT and _NOW.search(self.text, start, end + len(" now"))
+        now = learned is FactOrigin.STATEMENT and _NOW.search(self.text, start, end + len(" now"))
         if now and not many and not raw.denied:
-            learned = Learned.CORRECTION  # "I live in Paris now" says that it was another place
+            learned = FactOrigin.CORRECTION  # "I live in Paris now" says that it was another place
         sentence = next((self.text[a:b] for a, b in sentences(self.text) if a <= first < b), "")
         until = end_beside(self.text[first:last], sentence, self.said_at)
         is_end = (
@@ -281,7 +283,7 @@ class _Reader:
 
 def _is_in_passing(raw: RawClaim) -> bool:
     """Return whether something is said in passing that is no fact: all but names, and what people say of themselves."""
-    if raw.learned is not Learned.STATEMENT:
+    if raw.learned is not FactOrigin.STATEMENT:
         return False
     of_self = _is_name(raw) or raw.kind == "setting" or raw.predicate in _OWN or (raw.kind == ACT and raw.denied)
     return not of_self or raw.subject.lower() not in {"i", "we"}
@@ -292,7 +294,7 @@ def _is_name(raw: RawClaim) -> bool:
 
 
 def _is_sure(raw: RawClaim, speaker: str | None) -> bool:
-    return raw.learned is not Learned.STATEMENT or (_is_name(raw) and may_answer(speaker))
+    return raw.learned is not FactOrigin.STATEMENT or (_is_name(raw) and may_answer(speaker))
 
 
 def _hands_over(sentence: str) -> bool:
@@ -318,8 +320,12 @@ def _is_specific(note: str) -> bool:
     return is_named or any(w.low in CALENDAR | FIRST_PERSON for w in words)
 
 
-def _confidence(learned: Learned, policy: KnowledgePolicy) -> float:
-    known = {Learned.EXPLICIT: EXPLICIT, Learned.PREFERENCE: policy.preference, Learned.CORRECTION: policy.correction}
+def _confidence(learned: FactOrigin, policy: KnowledgePolicy) -> float:
+    known = {
+        FactOrigin.EXPLICIT: EXPLICIT,
+        FactOrigin.PREFERENCE: policy.preference,
+        FactOrigin.CORRECTION: policy.correction,
+    }
     return known.get(learned, policy.statement)
 
 

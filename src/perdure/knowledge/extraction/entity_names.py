@@ -148,7 +148,7 @@ def are_namesakes(one: str, other: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedName:
     """A name means one entity."""
 
     id: str  # which
@@ -157,7 +157,7 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True)
-class Ambiguous:
+class AmbiguousName:
     """A name may mean several entities: somebody must say which."""
 
     name: str  # as asked
@@ -165,13 +165,13 @@ class Ambiguous:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownName:
     """A name means nobody that is known, or is no name."""
 
     name: str
 
 
-Resolution = Resolved | Ambiguous | Unknown
+Resolution = ResolvedName | AmbiguousName | UnknownName
 
 
 class Names:
@@ -248,7 +248,7 @@ class Names:
             self._sorted[ordered] = (*self._sorted.get(ordered, ()), form)
         return form
 
-    def standing(self, identity: str) -> str:
+    def current_entity(self, identity: str) -> str:
         """Return the entity that stands for one since a merge; itself if it was not merged."""
         seen = set()
         while identity not in seen and (entity := self._entities.get(identity)) and entity.merged_into:
@@ -268,19 +268,19 @@ class Names:
             One entity; or those between which a person must choose, where no other is farther by 0.05; or nobody.
         """
         form = normal_name(name)
-        exact = {self.standing(i) for i in self._ids.get(form, ())}
+        exact = {self.current_entity(i) for i in self._ids.get(form, ())}
         if len(exact) == 1:
-            return Resolved(exact.pop(), 1.0, form)
+            return ResolvedName(exact.pop(), 1.0, form)
         if exact:
-            return Ambiguous(name, tuple((i, 1.0) for i in sorted(exact)))
+            return AmbiguousName(name, tuple((i, 1.0) for i in sorted(exact)))
         scores = self._near(form, fuzzy) if form else {}
         ranked = sorted(scores.items(), key=lambda found: (-found[1][0], found[0]))
         if not ranked:
-            return Unknown(name)
+            return UnknownName(name)
         (first, (best, alias)), *others = ranked
         if others and best - others[0][1][0] < MARGIN:
-            return Ambiguous(name, tuple((i, round(score, 4)) for i, (score, _) in ranked[:_MOST_SUGGESTED]))
-        return Resolved(first, round(best, 4), alias)
+            return AmbiguousName(name, tuple((i, round(score, 4)) for i, (score, _) in ranked[:_MOST_SUGGESTED]))
+        return ResolvedName(first, round(best, 4), alias)
 
     def _near(self, form: str, fuzzy: float) -> dict[str, tuple[float, str]]:
         """Return entity -> (score, alias) of the names that are alike enough."""
@@ -301,7 +301,7 @@ class Names:
             other = _core(alias)[1]
             if score < fuzzy or (legal and other and legal != other):
                 continue  # two legal forms are two firms
-            for identity in map(self.standing, self._ids[alias]):
+            for identity in map(self.current_entity, self._ids[alias]):
                 scores[identity] = max(scores.get(identity, (0.0, "")), (score, alias))
         return scores
 

@@ -64,7 +64,7 @@ def event_of(text: str) -> EventType:
     parts = [text[start:end] for start, end in sentences(text) if not text.startswith("```", start)]
     if not parts:
         return EventType.STATEMENT
-    opening = _opening(parts)
+    opening = _opening_sentence(parts)
     if is_correction(opening) or any(_says_wrong(sentence) for sentence in parts):
         return EventType.CORRECTION
     if _confirms(opening):
@@ -148,7 +148,7 @@ def asks_whether_still(text: str) -> bool:
     return False
 
 
-def _opening(parts: list[str]) -> str:
+def _opening_sentence(parts: list[str]) -> str:
     for sentence in parts[:3]:
         if len(_WORD.findall(sentence[:_HEAD])) > _GREETING or is_correction(sentence) or _YES.match(sentence[:_HEAD]):
             return sentence

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from perdure.knowledge.extraction.words import has_negation, is_hedged, is_question
-from perdure.knowledge.records.facts import Claim, EventType, Learned, Span, Value
+from perdure.knowledge.records.facts import Claim, EventType, FactOrigin, Span, Value
 from perdure.records.instant import Instant
 from perdure.rules.language.sentences import sentences
 
@@ -166,7 +166,7 @@ def _claim(entry: Mapping[str, Any], text: str, said_at: Instant, value_of: Valu
         value = value_of(value_text, said_at)
     except ValueError:
         return None
-    return Claim(subject, predicate, kind, value, Learned.MODEL, confidence, span, denied=denied)
+    return Claim(subject, predicate, kind, value, FactOrigin.MODEL, confidence, span, denied=denied)
 
 
 def _states(span: Span, text: str, *, denied: bool) -> bool:

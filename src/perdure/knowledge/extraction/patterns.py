@@ -46,7 +46,7 @@ class Pattern(NamedTuple):
         return next((f[5:] for f in self.flags if f.startswith("type:")), "")
 
 
-class Match(NamedTuple):
+class PatternMatch(NamedTuple):
     """What a pattern takes out of a clause."""
 
     pattern: Pattern
@@ -67,13 +67,13 @@ def patterns() -> dict[str, list[Pattern]]:
     return found
 
 
-def match(clause: Clause) -> Match | None:
+def match(clause: Clause) -> PatternMatch | None:
     """Return what the first pattern takes out of a clause that fits it to its end."""
     some = (p for p in patterns().get(clause.verb, ()) if not clause.past or "past" in p.flags or clause.ended)
     return next((found for pattern in some if (found := _fit(pattern, clause)) is not None), None)
 
 
-def _fit(pattern: Pattern, clause: Clause) -> Match | None:
+def _fit(pattern: Pattern, clause: Clause) -> PatternMatch | None:
     at = 0
     slots: dict[str, Words] = {"": (), "OLD": ()}
     for part in pattern.parts:
@@ -91,7 +91,7 @@ def _fit(pattern: Pattern, clause: Clause) -> Match | None:
     # "live in Lyon, with my wife", "prefer tea to coffee"
     beside = at >= len(clause.rest) or clause.date_at(clause.rest[at]) or clause.rest[at].low in WORDS["beside"]
     rather = clause.verb == "prefer" and at < len(clause.rest) and clause.rest[at].low in _RATHER
-    return Match(pattern, slots[""], slots["OLD"]) if slots[""] and (beside or rather) else None
+    return PatternMatch(pattern, slots[""], slots["OLD"]) if slots[""] and (beside or rather) else None
 
 
 # --- the kinds of values: (clause, first word) -> one past the last

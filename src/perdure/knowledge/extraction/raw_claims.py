@@ -10,7 +10,7 @@ from perdure.knowledge.extraction.clauses import Clause
 from perdure.knowledge.extraction.patterns import CLOCK, is_identifier, measure_end, name_end, span_of
 from perdure.knowledge.extraction.words import TextSpan, Word, Words, is_name, singular, skip_determiners
 from perdure.knowledge.languages import WORDS
-from perdure.knowledge.records.facts import Learned
+from perdure.knowledge.records.facts import FactOrigin
 from perdure.records.instant import Instant
 
 _DAYLIKE: Final = WORDS["weekdays"] | WORDS["dayparts"]
@@ -28,7 +28,7 @@ class RawClaim:
     predicate: str  # in normal form
     value: TextSpan  # where the value stands
     span: TextSpan  # where the whole stands
-    learned: Learned = Learned.STATEMENT  # which tier it belongs to
+    learned: FactOrigin = FactOrigin.STATEMENT  # which tier it belongs to
     old: TextSpan | None = None  # where the value stands that was true before
     denied: bool = False  # the value does not hold
     many: bool | None = None  # as the claim's, or None for what the table says
@@ -51,7 +51,7 @@ def claim_of(clause: Clause, who: str, predicate: str, value: Words, **more: Any
     """Return what a clause says of somebody with this value; ``more`` are other fields of ``RawClaim``."""
     place = span_of(value)
     last = clause.end if clause.ended else place[1]
-    learned = Learned.CORRECTION if clause.ended else more.pop("learned", Learned.STATEMENT)
+    learned = FactOrigin.CORRECTION if clause.ended else more.pop("learned", FactOrigin.STATEMENT)
     more.pop("learned", None)
     since = clause.day_beside(place, *([more["old"]] if more.get("old") else []))
     found = RawClaim(who, predicate, place, (clause.start, max(last, place[1])), learned, since=since)

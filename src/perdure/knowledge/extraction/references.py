@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import LEGAL, Ambiguous, Names, Resolved, normal_name
+from perdure.knowledge.extraction.entity_names import LEGAL, AmbiguousName, Names, ResolvedName, normal_name
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.languages import WORDS
 from perdure.knowledge.records.facts import Entity
@@ -108,7 +108,7 @@ class Referents:
 
     def _speaker(self, speaker: str | None) -> str | None:
         found = self._names.resolve(speaker_name(speaker), self._fuzzy)
-        if isinstance(found, Resolved):
+        if isinstance(found, ResolvedName):
             return found.id
         return speaker_name(speaker) if speaker_name(speaker) in {USER, ASSISTANT} else None
 
@@ -122,8 +122,8 @@ class Referents:
             if _PLACED.search(text[max(0, mention.start - _BEFORE) : mention.start]):
                 continue  # "she lives in Porto": nobody says "they" of Porto
             resolution = self._names.resolve(mention.quote, self._fuzzy)
-            if isinstance(resolution, Resolved):
+            if isinstance(resolution, ResolvedName):
                 found[resolution.id] = None
-            elif isinstance(resolution, Ambiguous):
+            elif isinstance(resolution, AmbiguousName):
                 found |= dict.fromkeys(identity for identity, _ in resolution.candidates)
         return tuple(found)

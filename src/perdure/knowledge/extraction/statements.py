@@ -9,7 +9,7 @@ from perdure.knowledge.extraction.attributes import attribute_of, changed_attrib
 from perdure.knowledge.extraction.clauses import Clause
 from perdure.knowledge.extraction.patterns import (
     STATES,
-    Match,
+    PatternMatch,
     list_items,
     match,
     name_end,
@@ -21,7 +21,7 @@ from perdure.knowledge.extraction.patterns import (
 from perdure.knowledge.extraction.raw_claims import MOST, RawClaim, claim_of, from_to, join_words, name_of, named_day
 from perdure.knowledge.extraction.words import OWNERS, PEOPLE, Words, base_verb, is_name, singular, skip_determiners
 from perdure.knowledge.languages import WORDS
-from perdure.knowledge.records.facts import Learned, Predicates
+from perdure.knowledge.records.facts import FactOrigin, Predicates
 
 _COMPARING: Final = frozenset({"better", "best", "more", "most", "less", "least"})
 _REASONS: Final = frozenset({"since", "because", ",", "but", "though", "so"})
@@ -45,7 +45,7 @@ def read_clause(clause: Clause, predicates: Predicates) -> list[RawClaim]:
 
 def _of_somebody(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     if clause.verb in WORDS["ending"]:
-        return _ending(clause, who, predicates)
+        return _ended_claims(clause, who, predicates)
     if found := _on_days(clause, who, predicates) or _change(clause, who, predicates):
         return found
     if (fit := match(clause)) is not None:
@@ -53,21 +53,21 @@ def _of_somebody(clause: Clause, who: str, predicates: Predicates) -> list[RawCl
     return _act(clause, who, predicates)
 
 
-def _claim_of_match(clause: Clause, who: str, fit: Match, predicates: Predicates) -> RawClaim:
+def _claim_of_match(clause: Clause, who: str, fit: PatternMatch, predicates: Predicates) -> RawClaim:
     pattern, name, value = fit.pattern, fit.pattern.predicate, fit.value
     if name == "STATE":
         name = STATES["-".join(w.low for w in value)]
     elif name == "_version":
         name = f"{name_of(value[:-1])}_version"
-    tier = Learned.PREFERENCE if "pref" in pattern.flags else Learned.STATEMENT
-    tier = Learned.CORRECTION if "corr" in pattern.flags else tier
+    tier = FactOrigin.PREFERENCE if "pref" in pattern.flags else FactOrigin.STATEMENT
+    tier = FactOrigin.CORRECTION if "corr" in pattern.flags else tier
     more: dict[str, Any] = {"old": span_of(fit.old)} if fit.old else {}
     many = "many" in pattern.flags
     return claim_of(clause, who, predicates.name(name), value, learned=tier, kind=pattern.kind, many=many, **more)
 
 
 def _act(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
-    liked, verb, rest = _liking(clause.verb), clause.verb, clause.rest
+    liked, verb, rest = _liking_predicate(clause.verb), clause.verb, clause.rest
     if clause.past or clause.perfect:
         return []
     if liked:
@@ -75,7 +75,7 @@ def _act(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
             return []
         stop = _whole(clause)
         words = rest[skip_determiners(rest) : stop] if stop else ()
-        return [claim_of(clause, who, liked, words, learned=Learned.PREFERENCE, many=True)] if words else []
+        return [claim_of(clause, who, liked, words, learned=FactOrigin.PREFERENCE, many=True)] if words else []
     over = clause.ended and verb.isalpha() and verb not in {"be", "have", "get", "go", "would"}
     stop = thing_end(clause, 0) if verb in WORDS["habits"] or over else None
     if stop is None:
@@ -92,7 +92,7 @@ def _bare_act(clause: Clause, who: str) -> RawClaim:
     return replace(claim_of(clause, who, clause.verb, clause.subject, many=True, kind=ACT), value=clause.verb_at)
 
 
-def _liking(verb: str) -> str:
+def _liking_predicate(verb: str) -> str:
     return "like" if verb in WORDS["like"] else "dislike" if verb in WORDS["dislike"] else ""
 
 
@@ -155,12 +155,12 @@ def _on_days(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]
 
 def _day(clause: Clause, who: str, day: tuple[Words, str], end: int, predicates: Predicates, **more: Any) -> RawClaim:
     name = predicates.name(f"{day[1]}_preference")
-    more = {"learned": Learned.PREFERENCE, "kind": "preference", "many": False, **more}
+    more = {"learned": FactOrigin.PREFERENCE, "kind": "preference", "many": False, **more}
     found = claim_of(clause, who, name, day[0], **more)
     return replace(found, span=(clause.start, max(found.span[1], end)))
 
 
-def _ending(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
+def _ended_claims(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     """Return what ended: "stopped playing tennis", "gave up coffee", "stopped Friday deliveries".
 
     Who quits something named leaves a service or an employer ("I quit Meta"): that is not read.
@@ -188,7 +188,7 @@ def _ended_act(over: Clause, who: str, predicates: Predicates) -> list[RawClaim]
         return [_claim_of_match(acting, who, fit, predicates)]
     stop = thing_end(acting, 0)
     value = acting.rest[skip_determiners(acting.rest) : stop] if stop else ()
-    name = predicates.name(_liking(verb) or verb)
+    name = predicates.name(_liking_predicate(verb) or verb)
     return [claim_of(acting, who, name, value, many=True, kind=ACT)] if value else []
 
 
@@ -226,10 +226,10 @@ def _switch_claims(clause: Clause, who: str, new: Words, old: Words, predicates:
     if (days := named_day(new)) is not None:
         was = named_day(old) if old else None
         more = {"old": span_of(was[0])} if was else {}
-        return [_day(clause, who, days, new[-1].end, predicates, learned=Learned.CORRECTION, **more)]
+        return [_day(clause, who, days, new[-1].end, predicates, learned=FactOrigin.CORRECTION, **more)]
     if version_end(replace(clause, rest=new), 0) == len(new):
         name = f"{name_of(new[:-1])}_version"
-        return [claim_of(clause, who, name, new, learned=Learned.CORRECTION, many=False, kind="setting", **more)]
+        return [claim_of(clause, who, name, new, learned=FactOrigin.CORRECTION, many=False, kind="setting", **more)]
     if clause.verb == "move":
         return []  # to a place, or to a tool
-    return [claim_of(clause, who, "use", new, learned=Learned.CORRECTION, many=True, **more)]
+    return [claim_of(clause, who, "use", new, learned=FactOrigin.CORRECTION, many=True, **more)]

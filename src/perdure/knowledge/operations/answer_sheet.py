@@ -64,7 +64,7 @@ class _Found:
     looks_back: bool
 
     @property
-    def shown(self) -> list[FactLine]:
+    def shown_facts(self) -> list[FactLine]:
         """All facts on the sheet."""
         return [*self.facts, *self.past]
 
@@ -91,8 +91,8 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
     then = Filters(isolated=True, as_of=filters.as_of, known_at=filters.known_at)
     search = _Search(ctx, namespace, names_of(ctx, namespace), then)
     found = search.gather(query)
-    words = {f.id: word_of(f.trust, _operations_of(ctx, namespace, f.id)) for f in found.shown if not f.sources}
-    entries = {f.id: _entry(f, found.quotable(f), found.records, words.get(f.id, "")) for f in found.shown}
+    words = {f.id: word_of(f.trust, _operations_of(ctx, namespace, f.id)) for f in found.shown_facts if not f.sources}
+    entries = {f.id: _entry(f, found.quotable(f), found.records, words.get(f.id, "")) for f in found.shown_facts}
     entries |= {i: replace(entries[i], later=_quotes(some)) for i, some in found.doubts.items()}
     rivals = _groups(found.facts)
     against = {i for group in rivals for i in group}
@@ -115,10 +115,10 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
         as_of="" if then.as_of is None else text_of(then.as_of),
         known_at="" if then.known_at is None else text_of(then.known_at),
     )
-    return fit_sheet(sheet, BUDGET if budget is None else budget, ctx.tokens, _opening(sheet, found))
+    return fit_sheet(sheet, BUDGET if budget is None else budget, ctx.tokens, _opening_section(sheet, found))
 
 
-def _opening(sheet: AnswerSheet, found: _Found) -> str:
+def _opening_section(sheet: AnswerSheet, found: _Found) -> str:
     """Return the section that answers: that of the best fact."""
     best = found.facts[0].id if found.facts else ""
     if best in {i for group in _groups(found.facts) for i in group}:
@@ -145,9 +145,9 @@ class _Search:
         documents = self.ctx.store.documents
         near = self._facts_near(hits)
         about = documents.find(self.namespace, Shelf.ABOUT, near)
-        holding, over = self._shared_facts(sorted({self.names.standing(d.name) for d in about} | question.named))
+        holding, over = self._shared_facts(sorted({self.names.current_entity(d.name) for d in about} | question.named))
         names = query_words(" ".join(question.forms)) if question.strict else ()
-        meaning_of = resources(self.ctx).predicates.asked
+        meaning_of = resources(self.ctx).predicates.asked_predicates
         words = {w: meaning_of([w]) for w in query_words(question.query) if w not in names}
         held = relevance(holding, over, words, question.speaker)
         alike = self._alike(query, held)
@@ -180,7 +180,7 @@ class _Search:
         found: Sequence[Hit] = recall(self.ctx, query, self.namespace, HITS, self.then, touch=False).hits
         if not self.then.looks_back and any(h.memory.kind is Kind.FACT for h in found):
             found = with_unfound_corrections(self.ctx, self.namespace, found, query, self.then)
-        outdated = self._outdated(found) if not self.then.looks_back else frozenset[str]()
+        outdated = self._outdated_messages(found) if not self.then.looks_back else frozenset[str]()
         hits = [h for h in found if h.memory.id not in outdated]
         return [h for h in hits if (h.memory.kind, h.memory.source) != (Kind.SUMMARY, SUMMARIZED)]
 
@@ -196,7 +196,7 @@ class _Search:
             return {}
         return cosines(vector, self.ctx.store.vectors(self.namespace, list(facts)))
 
-    def _outdated(self, hits: Sequence[Hit]) -> frozenset[str]:
+    def _outdated_messages(self, hits: Sequence[Hit]) -> frozenset[str]:
         """Return the messages of which nothing holds any longer; one with a fact that still holds may answer."""
         facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
         partly = [h.memory.id for h in hits if h.updated_by in facts]
@@ -206,12 +206,12 @@ class _Search:
     def _question(self, query: str) -> SheetQuestion:
         names = self.names
         known = find_documents_named(self.ctx, self.namespace, Shelf.ALIAS, names_in(query))
-        called: dict[str, set[str]] = {names.standing(d.id): set() for d in known}
+        called: dict[str, set[str]] = {names.current_entity(d.id): set() for d in known}
         for form, ids in names.known.items():
-            for entity in called.keys() & set(map(names.standing, ids)):
+            for entity in called.keys() & set(map(names.current_entity, ids)):
                 called[entity].add(form)
-        user = names.standing(USER) if USER in names.entities else None
-        return parse_question(without_set_phrases(query), called, user, resources(self.ctx).predicates.asked)
+        user = names.current_entity(USER) if USER in names.entities else None
+        return parse_question(without_set_phrases(query), called, user, resources(self.ctx).predicates.asked_predicates)
 
     def _shared_facts(self, subjects: Sequence[str]) -> tuple[list[FactLine], list[FactLine]]:
         """Return the facts about some entities that hold, and those that do not any longer.
@@ -245,7 +245,7 @@ class _Search:
         by_message = derived_from(self.ctx, self.namespace, rest)
         facts = {fact for some in by_message.values() for fact in some}
         about = find_documents(self.ctx, self.namespace, Shelf.ABOUT, sorted(facts))
-        own = {d.id for d in about if self.names.standing(d.name) in question.named}
+        own = {d.id for d in about if self.names.current_entity(d.name) in question.named}
         return [m for m in memories if m.id not in by_message or not own.isdisjoint(by_message[m.id])]
 
 
@@ -318,23 +318,25 @@ def _memory(m: MemoryItem) -> SheetEntry:
 
 def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     """Return what is not known, in sentences: about whom nothing answers, and which words nothing covers."""
-    question, meaning_of = found.question, resources(ctx).predicates.asked
+    question, meaning_of = found.question, resources(ctx).predicates.asked_predicates
     texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
-    texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.shown]
-    texts += [words for f in found.shown for _, words in found.quotable(f)]
-    sentences = [_nothing_sure(names.entity(e).name, e, found.facts) for e in _unanswered(found, names)]
+    texts += [
+        f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.shown_facts
+    ]
+    texts += [words for f in found.shown_facts for _, words in found.quotable(f)]
+    sentences = [_nothing_sure(names.entity(e).name, e, found.facts) for e in _unanswered_entities(found, names)]
     if not texts:
         then = (
             "answers this question for the time that is asked about" if found.looks_back else "is about this question"
         )
         summary = " ".join(sentences) or f"Nothing that is stored {then}."
         return (f"{summary} Do not guess.",)
-    if words := missing_words(question, texts, found.shown, meaning_of):
+    if words := missing_words(question, texts, found.shown_facts, meaning_of):
         sentences.append(f"Nothing above holds the words: {', '.join(words)}.")
     return tuple(sentences)
 
 
-def _unanswered(found: _Found, names: Names) -> list[str]:
+def _unanswered_entities(found: _Found, names: Names) -> list[str]:
     """Return the named entities about whom no fact is sure to answer; who is only named is asked about as a whole."""
     question = found.question
     answering = [f for f in found.facts if found.held[f.id] >= ANSWERS or answers(f, question)]

@@ -8,7 +8,7 @@ from perdure.formulas.confidence import reinforce_confidence
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source, Span
-from perdure.knowledge.records.results import Learnt
+from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import (
     FactEvent,
@@ -54,13 +54,13 @@ class LearnTally:
     superseded: list[str] = field(default_factory=list)  # notes of which nothing is believed any longer
     taken: dict[str, str] = field(default_factory=dict)  # name -> the known name that it was taken for
 
-    def learnt(self, messages: int, operations: tuple[str, ...]) -> Learnt:
+    def learnt(self, messages: int, operations: tuple[str, ...]) -> LearnResult:
         """Return it as the answer of a verb."""
 
         def once(some: list[str]) -> tuple[str, ...]:
             return tuple(dict.fromkeys(some))
 
-        return Learnt(
+        return LearnResult(
             messages,
             created=once(self.created),
             reinforced=once(self.reinforced),
@@ -136,7 +136,7 @@ class ClaimWriter:
     def revive(self, identity: str, claim: Claim, source: ClaimSource) -> None:
         """Bring a fact back that nobody had confirmed for long, because it is said again."""
         self.bring_back(identity, source.at, f"said again: {claim.value.text}")
-        (known,) = self.work.known([identity], source.at)
+        (known,) = self.work.known_facts([identity], source.at)
         self.reinforce(known, claim.span, source, f"said again: {claim.value.text}")
 
     def bring_back(self, identity: str, at: Instant, because: str) -> None:
@@ -299,7 +299,7 @@ class ClaimWriter:
         """End at a new fact's day what held before it, and return when what followed it began."""
         fact = self.work.facts[new_id]
         begin = fact.valid_from or 0
-        for other in self.work.replaced(fact.subject, fact.predicate):
+        for other in self.work.past_facts(fact.subject, fact.predicate):
             if begin < (other.valid_from or 0) < (other.valid_to or 0):
                 until = min(until, other.valid_from or 0)
             elif (other.valid_from or 0) < begin < (other.valid_to or 0) and least_trust(

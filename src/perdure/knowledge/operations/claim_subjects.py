@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from perdure.knowledge.extraction.entity_names import (
-    Ambiguous,
+    AmbiguousName,
     Names,
-    Resolved,
-    Unknown,
+    ResolvedName,
+    UnknownName,
     are_namesakes,
     entity_id,
     normal_name,
@@ -34,7 +34,7 @@ class ClaimSubjects:
         """Return whom a claim is about; what is named for the first time is made."""
         words = self._name(claim)
         if words in self.names.entities:
-            return self.names.entity(self.names.standing(words))
+            return self.names.entity(self.names.current_entity(words))
         if not normal_name(words):
             faults.append(
                 f"Claim {claim.number}: the subject {words!r} names nobody: it is an article, a pronoun or no word. "
@@ -42,8 +42,8 @@ class ClaimSubjects:
             )
             return None
         found = self.names.resolve(words, self.fuzzy)
-        near = [i for i, _ in found.candidates] if isinstance(found, Ambiguous) else []
-        near = [found.id] if isinstance(found, Resolved) else near
+        near = [i for i, _ in found.candidates] if isinstance(found, AmbiguousName) else []
+        near = [found.id] if isinstance(found, ResolvedName) else near
         if all(self._is_another(words, identity) for identity in near):
             return self._new_entity(words)
         if len(near) == 1:
@@ -86,9 +86,11 @@ class ClaimSubjects:
         own = subject.id == self._speaker()
         if not own or predicate not in NAMES or claim.denied or not normal_name(claim.value):
             return
-        if isinstance(self.names.resolve(claim.value, self.fuzzy), Unknown) and self.names.add(subject.id, claim.value):
+        if isinstance(self.names.resolve(claim.value, self.fuzzy), UnknownName) and self.names.add(
+            subject.id, claim.value
+        ):
             self.writer.work.edits.absorb([alias_change(subject.id, claim.value)])
 
     def _speaker(self) -> str | None:
         found = self.names.resolve(speaker_name(self.handed.speaker), 1.0)
-        return found.id if isinstance(found, Resolved) else None
+        return found.id if isinstance(found, ResolvedName) else None

@@ -34,7 +34,7 @@ def restore_conflicts(
         work.take_in_planned(record, _documents(planned))
     if record.id not in work.facts or (is_stored and record.state.status is Status.ACTIVE):
         return []
-    (own,) = work.known([record.id], now)
+    (own,) = work.known_facts([record.id], now)
     beside = work.about(own.fact.subject, own.fact.predicate, now)
     writer = ClaimWriter(work)
     for other in (k for k in beside if k.fact.id != record.id and own.fact.contradicts(k.fact)):
@@ -62,7 +62,7 @@ def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[st
     work.read(facts)
     writer = ClaimWriter(work)
     for identity in facts:
-        own = next(iter(work.known([identity] if identity in work.facts else [], now)), None)
+        own = next(iter(work.known_facts([identity] if identity in work.facts else [], now)), None)
         if own is None or own.state.status is not Status.ACTIVE:
             continue
         for other in work.about(stays, own.fact.predicate, now):

@@ -36,7 +36,7 @@ def correct_days(
         _take_place(writer, new_id, rival.fact, FactEvent.REPLACED, source, because)
     _end_predecessors(writer, old, work.facts[new_id], because)
     for other_id in sorted(i for i in contested if work.states[i].status is Status.ACTIVE):
-        one, other = work.known([new_id, other_id], source.at)
+        one, other = work.known_facts([new_id, other_id], source.at)
         writer.contest(one, other, source.at, because)
 
 
@@ -65,7 +65,7 @@ def _end_predecessors(writer: ClaimWriter, old: Fact, new: Fact, because: str) -
     work, begin = writer.work, new.valid_from
     if begin is None or begin == old.valid_from:
         return
-    for other in work.replaced(old.subject, old.predicate):
+    for other in work.past_facts(old.subject, old.predicate):
         followed = other.valid_to == old.valid_from and other.id != old.id and not outranks(other, new.trust)
         if followed and _is_replaced_by(writer, other.id, old.id):
             work.rewrite(replace(other, valid_to=max(begin, other.valid_from or 0)), because)

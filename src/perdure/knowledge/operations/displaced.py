@@ -9,7 +9,7 @@ from typing import Final
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
 from perdure.knowledge.operations.fact_session import FactSession
-from perdure.knowledge.records.facts import Claim, Fact, Learned, Span
+from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Span
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, KnownFact
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.documents import find_records, find_states, whose_words
@@ -52,7 +52,7 @@ def _believe_beside(writer: ClaimWriter, older: str, now: Instant, because: str)
     for note in _notes_gone_with(work, older):
         _show_note(work, note, because)
     for rival in rivals:
-        (own,) = work.known([again], now)
+        (own,) = work.known_facts([again], now)
         writer.contest(rival, own, now, because)
     writer.both(again, now, because)
     for pair in lost:
@@ -78,14 +78,14 @@ def restore_displaced(writer: ClaimWriter, denied: Sequence[str], now: Instant, 
     A person is asked about what a person had decided against: it was said to be wrong as well.
     """
     back: list[str] = []
-    for newer, older in _displaced(writer.work, denied):
+    for newer, older in _displaced_pairs(writer.work, denied):
         is_asked = _was_decided(writer.work, newer, older)
         is_fact = older in writer.work.facts
         for fact in [older] if is_fact else _restore_note(writer.work, older, because, is_asked=is_asked):
             back += _restore_fact(writer, fact, now, because, beside=back, is_asked=is_asked)
 
 
-def _displaced(work: FactSession, denied: Sequence[str]) -> list[tuple[str, str]]:
+def _displaced_pairs(work: FactSession, denied: Sequence[str]) -> list[tuple[str, str]]:
     """Return (newer, older) of what memories alone took the place of, also before they were believed again."""
     found: list[tuple[str, str]] = []
     waiting, gone = list(denied), set(denied)
@@ -142,8 +142,8 @@ def _restore_fact(
     if not _may_return(work, older, now, beside):
         return []
     again = _believe_again(writer, older, now, because)
-    (own,) = work.known([again], now)
-    for rival in work.known([i for i in beside if _are_rivals(work.facts[i], own.fact)], now):
+    (own,) = work.known_facts([again], now)
+    for rival in work.known_facts([i for i in beside if _are_rivals(work.facts[i], own.fact)], now):
         writer.contest(rival, own, now, because)
     if is_asked:
         _ask(work, again, because)
@@ -170,13 +170,13 @@ def _may_return(work: FactSession, older: str, now: Instant, beside: Collection[
 def _was_decided(work: FactSession, newer: str, older: str) -> bool:
     """Whether a person said that the older of two memories is wrong: by a correction, or asked which of two holds."""
     if newer not in work.facts:
-        return work.record(newer).content.source == Learned.CORRECTION
+        return work.record(newer).content.source == FactOrigin.CORRECTION
     work.read_questions([newer])
     pairs = ((older, newer), (newer, older))
     answered = any((work.edits.get(Shelf.CONFLICT, *pair) or {}).get("outcome") == "answered" for pair in pairs)
     fact = work.facts[newer]
     words = whose_words(work.ctx, work.namespace, {newer: fact.to_data()})
-    return answered or (fact.learned is Learned.CORRECTION and words[newer] is Trust.USER)
+    return answered or (fact.learned is FactOrigin.CORRECTION and words[newer] is Trust.USER)
 
 
 def _ask(work: FactSession, identity: str, because: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
+from perdure.knowledge.extraction.entity_names import AmbiguousName, Names, ResolvedName, entity_id, normal_name
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.conflicts_beside import merge_conflicts, split_conflicts
 from perdure.knowledge.records.facts import Entity
@@ -33,7 +33,7 @@ def entities(ctx: Context, namespace: str, limit: int, seen: Filters) -> list[En
     chosen = sorted(i for i, e in names.entities.items() if e.merged_into is None)
     families = {i: [i] for i in chosen}
     for identity, entity in names.entities.items():
-        if entity.merged_into is not None and (stands := names.standing(identity)) in families:
+        if entity.merged_into is not None and (stands := names.current_entity(identity)) in families:
             families[stands].append(identity)
     views = (_view(ctx, namespace, names, family, seen) for family in families.values())
     return list(islice((view for view in views if view is not None), limit))
@@ -43,7 +43,7 @@ def entity(ctx: Context, name: str, namespace: str, seen: Filters) -> EntityView
     """Return one entity with the ids of its facts, by id or name; without what only another session may see."""
     names = names_of(ctx, namespace)
     identity = find_entity(ctx, names, name, namespace)
-    family = [identity, *(i for i in sorted(names.entities) if i != identity and names.standing(i) == identity)]
+    family = [identity, *(i for i in sorted(names.entities) if i != identity and names.current_entity(i) == identity)]
     facts = [d.id for d in _facts_of(ctx, namespace, family)]
     if (view := _view(ctx, namespace, names, family, seen, facts)) is None:
         raise _not_found(ctx, names, name, namespace)
@@ -53,11 +53,11 @@ def entity(ctx: Context, name: str, namespace: str, seen: Filters) -> EntityView
 def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:
     """Return whom an id or a name means; a merged entity is the one that stands for it."""
     if name in names.entities:
-        return names.standing(name)
+        return names.current_entity(name)
     found = names.resolve(name, ctx.policy.knowledge.fuzzy)
-    if isinstance(found, Resolved):
+    if isinstance(found, ResolvedName):
         return found.id
-    if isinstance(found, Ambiguous):
+    if isinstance(found, AmbiguousName):
         listed = ", ".join(f"{i} ({score:.2f})" for i, score in found.candidates)
         raise InvalidInput(f"{_quote(name)} is ambiguous: which of {listed}?", remedy="Use one of these ids.")
     raise _not_found(ctx, names, name, namespace)
@@ -83,7 +83,7 @@ class _Editor:
         """Return whom an id or a name means."""
         return find_entity(self.ctx, self.names, name, self.namespace)
 
-    def named(self, shelf: Shelf, identity: str) -> list[Document]:
+    def documents_naming(self, shelf: Shelf, identity: str) -> list[Document]:
         """Return the documents of a shelf that name an entity."""
         return self.ctx.store.documents.find_named(self.namespace, shelf, [identity])
 
@@ -130,7 +130,7 @@ def _remove_alias(editor: _Editor, target: str, name: str, form: str) -> AliasCh
 
 def _add_alias(editor: _Editor, target: str, name: str, form: str) -> AliasChange:
     names, identity = editor.names, editor.find(target)
-    others = tuple(sorted({names.standing(i) for i in names.known.get(form, ())} - {identity}))
+    others = tuple(sorted({names.current_entity(i) for i in names.known.get(form, ())} - {identity}))
     for other in others:  # what somebody is called by itself is nobody else's other name
         if form == normal_name(names.entity(other).name):
             raise InvalidInput(
@@ -156,7 +156,7 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
 def _merge(editor: _Editor, into: str, other: str) -> EntityMerge:
     ctx, place = editor.ctx, editor.namespace
     stays, goes = _merge_sides(editor, into, other)
-    aliases, mentions = editor.of(Shelf.ALIAS, goes), editor.named(Shelf.MENTION, goes)
+    aliases, mentions = editor.of(Shelf.ALIAS, goes), editor.documents_naming(Shelf.MENTION, goes)
     facts = list(_facts_of(ctx, place, [goes]))
     both = find_documents(ctx, place, Shelf.MENTION, [m.id for m in mentions])
     editor.edits.read([*aliases, *(d for d in both if d.name in (stays, goes))])
@@ -176,7 +176,7 @@ def _merge_sides(editor: _Editor, into: str, other: str) -> tuple[str, str]:
         raise InvalidInput(
             f"Both are {stays}.", remedy="Merge two different entities; `undo` takes an earlier merge back."
         )
-    return stays, goes if names.standing(goes) in (goes, stays) else names.standing(goes)
+    return stays, goes if names.current_entity(goes) in (goes, stays) else names.current_entity(goes)
 
 
 def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
@@ -190,7 +190,7 @@ def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
 
 def _split(editor: _Editor, source: str, name: str, form: str) -> EntitySplit:
     edits, identity = editor.edits, editor.find(source)
-    known, mentions = editor.names.entity(identity), editor.named(Shelf.MENTION, identity)
+    known, mentions = editor.names.entity(identity), editor.documents_naming(Shelf.MENTION, identity)
     if form not in known.aliases and entity_rules.is_used(mentions, form):  # it was taken for another name
         aliases = {**known.aliases, form: " ".join(name.split())}
     else:
@@ -244,7 +244,7 @@ def _view(
         return None
     states = [stored[i] for i in sorted(mentions & visible)]
     instants = [state.created_ms for state in states]
-    shared = {f: tuple(i for i in names.known[f] if names.standing(i) != known.id) for f in known.aliases}
+    shared = {f: tuple(i for i in names.known[f] if names.current_entity(i) != known.id) for f in known.aliases}
     return EntityView(
         id=known.id,
         name=known.name,

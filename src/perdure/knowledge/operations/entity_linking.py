@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, Unknown, entity_id, normal_name
+from perdure.knowledge.extraction.entity_names import AmbiguousName, ResolvedName, UnknownName, entity_id, normal_name
 from perdure.knowledge.extraction.mentions import Mention, mentions
 from perdure.knowledge.extraction.references import FIRST_PERSON, Referents, may_refer, speaker_name
 from perdure.knowledge.operations.alias_index import names_of
@@ -24,7 +24,7 @@ class EntityLinker:
         self.names = names_of(work.ctx, work.namespace)
         self.texts: list[str] = []
 
-    def named(self, record: Record, *, may_create: bool) -> list[str]:
+    def link_names(self, record: Record, *, may_create: bool) -> list[str]:
         """Write down whom a message names, and return the ids of the entities that are new."""
         words: dict[str, list[tuple[Span, str]]] = {}
         new: list[str] = []
@@ -49,16 +49,16 @@ class EntityLinker:
             return self._known_or_new(identity, speaker_name(speaker), new)
         found = self.names.resolve(words, self.fuzzy)
         match found:
-            case Resolved():
+            case ResolvedName():
                 return self.names.entity(found.id)
-            case Ambiguous():
+            case AmbiguousName():
                 return None
-            case Unknown():
+            case UnknownName():
                 return self._find_or_make(words, new) if normal_name(words) else None
 
     def call(self, entity: Entity, name: str) -> None:
         """Make a name that somebody goes by known, unless it is another's."""
-        if isinstance(self.names.resolve(name, self.fuzzy), Unknown) and self.names.add(entity.id, name):
+        if isinstance(self.names.resolve(name, self.fuzzy), UnknownName) and self.names.add(entity.id, name):
             self.work.edits.absorb([alias_change(entity.id, name)])
 
     def spoken_of(self, record: Record) -> list[str]:
@@ -71,12 +71,12 @@ class EntityLinker:
     def entities_in(self, text: str) -> list[str]:
         """Return the known entities that a text names, in order."""
         found = (self.names.resolve(mention.quote, self.fuzzy) for mention in mentions(text, self.names.known))
-        return list(dict.fromkeys(resolution.id for resolution in found if isinstance(resolution, Resolved)))
+        return list(dict.fromkeys(resolution.id for resolution in found if isinstance(resolution, ResolvedName)))
 
     def speaker(self, record: Record) -> str | None:
         """Return the entity that says a message, if it is known."""
         found = self.names.resolve(speaker_name(record.content.speaker), self.fuzzy)
-        return found.id if isinstance(found, Resolved) else None
+        return found.id if isinstance(found, ResolvedName) else None
 
     def is_person(self, record: Record) -> bool:
         """Whether a message is a person's own word."""
@@ -86,16 +86,16 @@ class EntityLinker:
     def _entity_of_mention(self, mention: Mention, record: Record, new: list[str], *, may_create: bool) -> str | None:
         found = self.names.resolve(mention.quote, self.fuzzy)
         match found:
-            case Resolved():
+            case ResolvedName():
                 return found.id
-            case Ambiguous():
+            case AmbiguousName():
                 if may_create:
                     self._ask_which(found, record)
                 return None
-            case Unknown():
+            case UnknownName():
                 return self._find_or_make(mention.quote, new).id if may_create else None
 
-    def _ask_which(self, found: Ambiguous, record: Record) -> None:
+    def _ask_which(self, found: AmbiguousName, record: Record) -> None:
         """Put the question whom a name means before a person: it is not guessed."""
         names = [self.names.entity(i).name for i, _ in found.candidates]
         data = {
@@ -113,7 +113,7 @@ class EntityLinker:
 
     def _find_or_make(self, name: str, new: list[str]) -> Entity:
         found = self.names.resolve(name, 1.0)
-        if isinstance(found, Resolved):
+        if isinstance(found, ResolvedName):
             return self.names.entity(found.id)
         entity = Entity(entity_id(name, self.names.entities), name, aliases={normal_name(name): name})
         self.names.add_entity(entity)

@@ -12,7 +12,7 @@ from perdure.knowledge.operations.fact_recall import outdated_messages
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import all_facts, fact_lines
 from perdure.knowledge.records.results import EntitySummary, FactLine, Summaries
-from perdure.knowledge.rules.entities import Profile, is_due, profile_of, surer_for_it
+from perdure.knowledge.rules.entities import EntityProfile, is_due, profile_of, surer_for_it
 from perdure.knowledge.rules.fact_records import FactState, link_change
 from perdure.operations.documents import find_records
 from perdure.operations.lifecycle.compression import write_summaries
@@ -85,7 +85,7 @@ def _one(
         return None
     before = dict(earlier.data.get("boosted", {})) if earlier else {}
     surer = [replace(f, confidence=f.confidence * surer_for_it(f, before, policy) / f.base) for f in believed]
-    quotable = _holding(ctx, namespace, episodes)
+    quotable = _messages_that_hold(ctx, namespace, episodes)
     profile = profile_of(entity, names.entity(entity).name, episodes, surer, now, quotable)
     if profile is None:
         return None
@@ -100,14 +100,14 @@ def _one(
 
 
 def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[Record]:
-    family = [i for i in names.entities if names.standing(i) == entity]
+    family = [i for i in names.entities if names.current_entity(i) == entity]
     ids = sorted({d.id for d in ctx.store.documents.find_named(namespace, Shelf.MENTION, family)})
     visible = (Kind.EPISODE, Status.ACTIVE, Scope.LONG_TERM)  # what others may not see is not summed up for all
     found = (r for r in find_records(ctx, namespace, ids) if (r.state.kind, r.state.status, r.state.scope) == visible)
     return sorted(found, key=lambda r: (r.state.created_ms, r.id))
 
 
-def _holding(ctx: Context, namespace: str, episodes: Sequence[Record]) -> list[Record]:
+def _messages_that_hold(ctx: Context, namespace: str, episodes: Sequence[Record]) -> list[Record]:
     """Return the messages of which something is believed, or from which nothing was learned."""
     outdated = outdated_messages(ctx, namespace, [r.id for r in episodes])
     return [r for r in episodes if r.id not in outdated]
@@ -118,7 +118,9 @@ def _earlier(ctx: Context, namespace: str, entity: str) -> Document | None:
     return max(documents, key=lambda d: (d.data["at_ms"], d.id), default=None)
 
 
-def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine]) -> Profile:
+def _by_model(
+    ctx: Context, profile: EntityProfile, episodes: Sequence[Record], facts: Sequence[FactLine]
+) -> EntityProfile:
     """Return a summary in a model's words where one is configured, if it says nothing that its sources do not."""
     material = "\n".join(
         [profile.text, *(r.content.text for r in episodes), *(f"{f.predicate}: {f.shown_value}" for f in facts)]
@@ -131,7 +133,11 @@ def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts:
 
 
 def _write_summary(
-    work: FactSession, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine], earlier: Document | None
+    work: FactSession,
+    profile: EntityProfile,
+    episodes: Sequence[Record],
+    facts: Sequence[FactLine],
+    earlier: Document | None,
 ) -> str:
     """Bring in the summary; it takes the place of the earlier one, and confirmed facts are surer for it."""
     now = work.now

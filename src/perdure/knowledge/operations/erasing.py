@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import Names, Unknown, normal_name
+from perdure.knowledge.extraction.entity_names import Names, UnknownName, normal_name
 from perdure.knowledge.extraction.mentions import PLAIN, mentions, names_by_capital
 from perdure.knowledge.extraction.name_parts import find_reversed, may_name, may_name_changed, parts_of
 from perdure.knowledge.operations.alias_index import names_of
@@ -35,7 +35,7 @@ def subject_of(ctx: Context, namespace: str, name: str) -> Subject:
     """
     names = names_of(ctx, namespace)
     form = normal_name(name)
-    unknown = name not in names.entities and isinstance(names.resolve(name, ctx.policy.knowledge.fuzzy), Unknown)
+    unknown = name not in names.entities and isinstance(names.resolve(name, ctx.policy.knowledge.fuzzy), UnknownName)
     family = () if unknown else _family(names, find_entity(ctx, names, name, namespace))
     forms = {form for i in family for form in names.entity(i).aliases} or {form} - {""}
     found = _memories_named(ctx, namespace, family)
@@ -117,16 +117,16 @@ def _families(names: Names, identities: Iterable[str]) -> dict[str, tuple[str, .
     """Return the entities that some ids stand for, each with those that were merged into it; roles are left out."""
     merged: dict[str, list[str]] = {}
     for i in sorted(names.entities):
-        merged.setdefault(names.standing(i), []).append(i)
-    standing = sorted({names.standing(i) for i in identities if i in names.entities})
+        merged.setdefault(names.current_entity(i), []).append(i)
+    standing = sorted({names.current_entity(i) for i in identities if i in names.entities})
     found = {stands: (stands, *(i for i in merged[stands] if i != stands)) for stands in standing}
     return {stands: family for stands, family in found.items() if not {*family} & ROLES}
 
 
 def _family(names: Names, identity: str) -> tuple[str, ...]:
     """Return the entity that an id stands for, and those that were merged into it."""
-    stands = names.standing(identity)
-    return stands, *(i for i in sorted(names.entities) if i != stands and names.standing(i) == stands)
+    stands = names.current_entity(identity)
+    return stands, *(i for i in sorted(names.entities) if i != stands and names.current_entity(i) == stands)
 
 
 def _memories_named(ctx: Context, namespace: str, family: Collection[str]) -> set[str]:

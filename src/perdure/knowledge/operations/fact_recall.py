@@ -13,10 +13,10 @@ from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.over_facts import over_facts
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.replaced_talk import over_talk
-from perdure.knowledge.records.authority import Sight
+from perdure.knowledge.records.authority import CitationState
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import learned_confidence
-from perdure.knowledge.rules.over_facts import Over, settled_between
+from perdure.knowledge.rules.over_facts import OutdatedFacts, settled_between
 from perdure.knowledge.rules.procedures import Procedure
 from perdure.operations.documents import all_documents, find_documents, find_states, pages, successors, whose_words
 from perdure.operations.ports import Context
@@ -42,7 +42,7 @@ def outdated_messages(ctx: Context, namespace: str, messages: Sequence[str]) -> 
     return {m: over.instead for m, over in over_facts(ctx, namespace, messages).items() if over.is_whole}
 
 
-def hidden_beside(known: Mapping[str, Over], notes: Sequence[MemoryItem], shown: Collection[str]) -> set[str]:
+def hidden_beside(known: Mapping[str, OutdatedFacts], notes: Sequence[MemoryItem], shown: Collection[str]) -> set[str]:
     """Return the notes that are over, or of which only facts hold that are ``shown``, and the facts that others say.
 
     So what still holds is shown once: in the words of its note, or where these say more that is over, as a fact. A note
@@ -50,7 +50,9 @@ def hidden_beside(known: Mapping[str, Over], notes: Sequence[MemoryItem], shown:
     """
     own = {note.id: known[note.id] for note in notes if note.id in known}
     brief = {note.id for note in notes if len(note.content) <= LONGEST_LINE}
-    hidden = {note for note, over in own.items() if over.is_whole or (over.is_told and over.holding <= set(shown))}
+    hidden = {
+        note for note, over in own.items() if over.is_whole or (over.is_told and over.current_facts <= set(shown))
+    }
     return hidden | {fact for note, over in own.items() if note in brief and not over.facts for fact in over.says}
 
 
@@ -180,7 +182,7 @@ def _mark_over(
     messages = [h.memory for h in hits if h.memory.kind is Kind.EPISODE]
     over = over_facts(ctx, namespace, [m.id for m in (*messages, *notes)], then)
     if not then.looks_back:
-        believed = facts.union(*(said.holding for said in over.values()))
+        believed = facts.union(*(said.current_facts for said in over.values()))
         over |= over_talk(ctx, namespace, [m for m in messages if m.id not in over], believed)
     whole = {i: o.instead for i, o in over.items() if o.is_whole}
     if _learns(ctx):
@@ -242,7 +244,7 @@ def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     questions = {
         d.id: f"When {d.name} was last looked at: {d.data['evidence']}. Is it still right?"
         for d in checks
-        if d.name in resources(ctx).witnesses and d.data.get("outcome") in (Sight.MOVED, Sight.STALE)
+        if d.name in resources(ctx).witnesses and d.data.get("outcome") in (CitationState.MOVED, CitationState.STALE)
     }
     answers = answers_to(is_fact=False)
     return [

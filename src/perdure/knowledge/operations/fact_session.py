@@ -28,7 +28,7 @@ from perdure.rules.lifecycle.signals import current_signals
 from perdure.rules.lifecycle.stale_facts import is_unanswered
 
 
-class Lessons:
+class PredicateSynonyms:
     """The pairs of a namespace that were asked about. They are few, and read at once."""
 
     def __init__(self, ctx: Context, namespace: str, edits: DocumentEdits) -> None:
@@ -65,7 +65,7 @@ class FactSession:
     def __init__(self, ctx: Context, namespace: str, now: Instant, decisions: Decisions | None = None) -> None:
         self.ctx, self.namespace, self.now = ctx, namespace, now
         self.edits = DocumentEdits()
-        self.lessons = Lessons(ctx, namespace, self.edits)
+        self.lessons = PredicateSynonyms(ctx, namespace, self.edits)
         self.decisions = decisions or begin(ctx, namespace, now)
         self.facts: dict[str, Fact] = {}
         self._of: dict[tuple[str, ...], dict[str, None]] = {}
@@ -106,33 +106,33 @@ class FactSession:
             self._read_key(fact_key(subject, predicate), norm)
             place = (subject, predicate) if norm is None else (subject, predicate, norm)
         active = (i for i in self._of.get(place, ()) if self.states[i].status is Status.ACTIVE)
-        return self.known([i for i in active if not self.facts[i].has_ended(at)], at)
+        return self.known_facts([i for i in active if not self.facts[i].has_ended(at)], at)
 
-    def expired(self, subject: str, predicate: str, norm: str, at: Instant) -> list[Fact]:
+    def expired_facts(self, subject: str, predicate: str, norm: str, at: Instant) -> list[Fact]:
         """Return the facts of an entity with a value whose end was stated and has come by now."""
         self._read_key(fact_key(subject, predicate), norm)
         facts = [self.facts[i] for i in self._of.get((subject, predicate, norm), ())]
         return [f for f in facts if self.states[f.id].status is Status.ACTIVE and f.has_ended(at)]
 
-    def replaced(self, subject: str, predicate: str) -> list[Fact]:
+    def past_facts(self, subject: str, predicate: str) -> list[Fact]:
         """Return the facts of an entity that held once, as far as is known."""
         self._read_key(fact_key(subject, predicate), None)
         ids = self._of.get((subject, predicate), ())
         return [self.facts[i] for i in ids if self.states[i].status is Status.SUPERSEDED and not self.facts[i].denied]
 
-    def faded(self, subject: str, predicate: str, norm: str, *, denied: bool = False) -> str | None:
+    def faded_fact(self, subject: str, predicate: str, norm: str, *, denied: bool = False) -> str | None:
         """Return the fact of an entity with a value that nobody confirmed for so long that it was archived, if any."""
         self._read_key(fact_key(subject, predicate), norm)
         found = (i for i in self._of.get((subject, predicate, norm), ()) if self.facts[i].denied == denied)
         return max((i for i in found if self.states[i].status is Status.ARCHIVED), default=None)
 
-    def unanswered(self, subject: str, predicate: str, norm: str, at: Instant) -> list[KnownFact]:
+    def unanswered_facts(self, subject: str, predicate: str, norm: str, at: Instant) -> list[KnownFact]:
         """Return the facts of an entity with a value that nobody denied, and that were archived for their age."""
         self._read_key(fact_key(subject, predicate), norm)
         found = [i for i in self._of.get((subject, predicate, norm), ()) if not self.facts[i].denied]
-        return self.known([i for i in found if is_unanswered(self.states[i], self.ctx.policy)], at)
+        return self.known_facts([i for i in found if is_unanswered(self.states[i], self.ctx.policy)], at)
 
-    def known(self, ids: Sequence[str], at: Instant) -> list[KnownFact]:
+    def known_facts(self, ids: Sequence[str], at: Instant) -> list[KnownFact]:
         """Return facts that were read, as sure as they are at an instant."""
         self.weigh(ids, at)
         return [KnownFact(self.facts[i], self.states[i], self._sure[i][2]) for i in ids]

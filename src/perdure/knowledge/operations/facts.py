@@ -11,7 +11,7 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.entities import find_entity
 from perdure.knowledge.operations.fact_recall import open_conflicts, with_learned_rate
-from perdure.knowledge.operations.fact_session import Lessons
+from perdure.knowledge.operations.fact_session import PredicateSynonyms
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import UNNAMED, Fact
 from perdure.knowledge.records.results import FactLine, Timeline
@@ -32,7 +32,7 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status, Trust
 from perdure.records.outcome import FactReasons, RestingFact
 from perdure.records.recall import Filters
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.confirmation import confirmation_question
 from perdure.rules.lifecycle.signals import whole_memory_items
@@ -56,7 +56,7 @@ def facts(
     """
     names = names_of(ctx, namespace)
     subject = None if entity is None else find_entity(ctx, names, entity, namespace)
-    lessons = Lessons(ctx, namespace, DocumentEdits())
+    lessons = PredicateSynonyms(ctx, namespace, DocumentEdits())
     registry = resources(ctx).predicates
     called = () if predicate is None else (registry.name(predicate), predicate_name(predicate, registry))
     wanted = frozenset(map(lessons.name, called))
@@ -86,7 +86,7 @@ def _by_subject(ctx: Context, namespace: str, names: Names, subject: str | None,
     if subject is not None or rest:
         yield list(all_facts(ctx, namespace, names, subject))
         return
-    ordered = sorted(set(map(names.standing, names.entities)))
+    ordered = sorted(set(map(names.current_entity, names.entities)))
     at, size = 0, SUBJECTS
     while at < len(ordered):
         yield list(facts_about(ctx, namespace, names, ordered[at : at + size]))
@@ -122,7 +122,7 @@ def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -
 def facts_about(ctx: Context, namespace: str, names: Names, subjects: Collection[str]) -> Iterator[Fact]:
     """Yield the facts, also those that were, of some entities and of those that were merged into them."""
     ids = set(subjects)
-    family = ids | {i for i in names.entities if names.standing(i) in ids}
+    family = ids | {i for i in names.entities if names.current_entity(i) in ids}
     about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, sorted(family))
     documents = find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
     yield from (Fact.from_data(d.id, d.data) for d in documents)
@@ -169,7 +169,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
     state, policy = memory.state, ctx.policy
     over = state.status is Status.ACTIVE and fact.has_ended(now)
     aging = is_aging(state, policy, now) and not over
-    subject = names.standing(fact.subject)
+    subject = names.current_entity(fact.subject)
     return FactLine(
         id=memory.id,
         namespace=memory.namespace,
@@ -226,7 +226,7 @@ def _has_source_in(fact: Fact, memories: Collection[str]) -> bool:
     return any(source.memory in memories for source in fact.sources)
 
 
-def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant) -> FactReasons | None:
+def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[JournalEntry], now: Instant) -> FactReasons | None:
     """Return why a fact is believed or not; None of what is no fact."""
     documents, place = ctx.store.documents, memory.namespace
     stored = documents.find(place, Shelf.FACT, [memory.id])

@@ -13,7 +13,7 @@ from perdure.knowledge.operations.displaced import believe_displaced, restore_di
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import resting_facts
 from perdure.knowledge.operations.past_claims import replace_past
-from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
+from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Span, Value
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.answers_about_hidden import refused_as_hidden
@@ -184,7 +184,7 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
         fact.predicate,
         fact.type,
         new_value,
-        Learned.CORRECTION,
+        FactOrigin.CORRECTION,
         policy.correction,
         span,
         old=fact.value,
@@ -194,7 +194,7 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
     name = names_of(work.ctx, work.namespace).entity(fact.subject).name
     decision = Decision(
         Action.REPLACE,
-        tuple(work.known([identity, *(i for i in rivals if _is_believed(work, i))], now)),
+        tuple(work.known_facts([identity, *(i for i in rivals if _is_believed(work, i))], now)),
         ConflictStrategy.CORRECTION,
         fact.predicate,
         because,
@@ -208,7 +208,13 @@ def _correct_past(writer: ClaimWriter, fact: Fact, value: Value, now: Instant, b
     """Write down what was true in the days of a fact of the past instead of it; return the new fact."""
     work, span = writer.work, Span(0, len(value.text), value.text)
     claim = Claim(
-        fact.subject, fact.predicate, fact.type, value, Learned.CORRECTION, work.ctx.policy.knowledge.correction, span
+        fact.subject,
+        fact.predicate,
+        fact.type,
+        value,
+        FactOrigin.CORRECTION,
+        work.ctx.policy.knowledge.correction,
+        span,
     )
     claim = replace(claim, many=fact.many, valid_from=fact.valid_from, valid_to=fact.valid_to, called=fact.called)
     source = ClaimSource(None, now, scope=work.states[fact.id].scope, session=work.record(fact.id).content.session)
@@ -248,7 +254,7 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
         confidence=work.ctx.policy.knowledge.correction,
         at=now,
         tags=content.tags,
-        source=Learned.CORRECTION.value,
+        source=FactOrigin.CORRECTION.value,
         session=content.session,
         task=content.task,
     )

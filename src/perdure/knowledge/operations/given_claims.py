@@ -15,7 +15,7 @@ from perdure.knowledge.operations.corrected_days import correct_days
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.past_claims import (
-    PastBeside,
+    PastClaimContext,
     is_of_other_time,
     overlaps,
     past_facts,
@@ -27,12 +27,12 @@ from perdure.knowledge.operations.planned_claims import without_planned
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
-from perdure.knowledge.records.facts import Claim, Entity, Fact, Learned, Value, fact_key
+from perdure.knowledge.records.facts import Claim, Entity, Fact, FactOrigin, Value, fact_key
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
 from perdure.knowledge.rules.entities import mention_change
 from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact
 from perdure.knowledge.rules.given_claims import (
-    MeantClaim,
+    ResolvedClaim,
     adds_one,
     called_as,
     contradictions,
@@ -55,7 +55,7 @@ from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
-from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, ReplacedFact, TakenName
+from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, MatchedName, ReplacedFact
 from perdure.rules.decisions import Decisions
 from perdure.rules.language.said_over import says_over
 from perdure.rules.point_in_time import is_past
@@ -91,7 +91,7 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
     text = {i: work.record(i).content.text for i in learnt.retired}
     replaced = tuple(ReplacedFact(i, text[i], work.successor(i), i in tally.displaced) for i in learnt.retired)
     notes = tuple(related_memory(work.record(i)) for i in tally.superseded)
-    taken = tuple(TakenName(name, known) for name, known in tally.taken.items())
+    taken = tuple(MatchedName(name, known) for name, known in tally.taken.items())
     became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
     return ClaimResult(*became, replaced, tuple(tally.planned), tuple(dict.fromkeys(tally.unknown)), notes, taken)
 
@@ -118,9 +118,9 @@ class _Taker:
 
     # --- who and what is meant
 
-    def _resolve_subjects(self) -> list[MeantClaim]:
+    def _resolve_subjects(self) -> list[ResolvedClaim]:
         faults: list[str] = []
-        found: list[MeantClaim] = []
+        found: list[ResolvedClaim] = []
         for claim in self.handed.claims:
             subject, predicate = self.subjects.subject(claim, faults), self._predicate(claim, faults)
             if subject is not None and predicate:
@@ -128,7 +128,7 @@ class _Taker:
                     self.subjects.note_own_name(claim, subject, predicate)
                 meant = self._claim(claim, subject, predicate)
                 found.append(
-                    MeantClaim(claim, subject.id, subject.name, meant, self.subjects.name_used(claim, subject))
+                    ResolvedClaim(claim, subject.id, subject.name, meant, self.subjects.name_used(claim, subject))
                 )
         found = with_several(found, resources(self.ctx).predicates)
         refuse([*faults, *contradictions(found)])
@@ -149,7 +149,7 @@ class _Taker:
             predicate,
             row.sort,
             value_of(claim.value, at),
-            Learned.EXPLICIT,
+            FactOrigin.EXPLICIT,
             first_confidence(self._trust(claim), self.handed.confidence, self.policy),
             span_of(claim.quote, self.handed.text),
             old=value_of(claim.replaces, at) if claim.replaces else None,
@@ -166,7 +166,7 @@ class _Taker:
 
     # --- what becomes of it
 
-    def _read_ahead(self, claims: Sequence[MeantClaim]) -> None:
+    def _read_ahead(self, claims: Sequence[ResolvedClaim]) -> None:
         """Read what is known of the same subjects and predicates, and prepare the new facts, for all claims at once."""
         keys = [(fact_key(each.subject, each.claim.predicate), each.claim) for each in claims]
         self.work.read_keys(key for key, _ in keys)
@@ -179,7 +179,7 @@ class _Taker:
         drafts = [draft for each, made in zip(claims, expected, strict=True) if (draft := self._draft(each, *made))]
         self.work.prepare_ahead(list({draft.text: draft for draft in drafts}.values()))
 
-    def _draft(self, each: MeantClaim, claim: Claim, decision: Decision) -> Draft | None:
+    def _draft(self, each: ResolvedClaim, claim: Claim, decision: Decision) -> Draft | None:
         """Return the fact that a claim makes, as far as what is stored says: claims before it may change that."""
         past = claim.valid_to is not None and claim.valid_to <= self.handed.at
         if not past and decision.action in (Action.NOTHING, Action.REINFORCE):
@@ -195,7 +195,7 @@ class _Taker:
             policy=self.ctx.policy,
         )
 
-    def _take(self, each: MeantClaim) -> None:
+    def _take(self, each: ResolvedClaim) -> None:
         claim, at = each.claim, self.handed.at
         source = ClaimSource(self.handed.memory, at, self._trust(each.given), self.handed.scope, self.handed.session)
         known, replaced = self._known_facts(each)
@@ -212,9 +212,9 @@ class _Taker:
             decision = self._beside_expired(each, decision)
         self._carry_out(each, claim, decision, source)
 
-    def _carry_out(self, each: MeantClaim, claim: Claim, decision: Decision, source: ClaimSource) -> None:
+    def _carry_out(self, each: ResolvedClaim, claim: Claim, decision: Decision, source: ClaimSource) -> None:
         """Do what was decided about a claim; what had faded with its value comes back."""
-        faded = self.work.faded(each.subject, claim.predicate, claim.value.norm, denied=claim.denied)
+        faded = self.work.faded_fact(each.subject, claim.predicate, claim.value.norm, denied=claim.denied)
         if decision.action is Action.CREATE and faded is not None and self._is_beside(faded):
             self.writer.revive(faded, claim, source)
         elif decision.action is Action.REDATE:
@@ -222,27 +222,27 @@ class _Taker:
         else:
             self.writer.carry_out(decision, claim, each.subject, each.name, source)
 
-    def _beside_expired(self, each: MeantClaim, decision: Decision) -> Decision:
+    def _beside_expired(self, each: ResolvedClaim, decision: Decision) -> Decision:
         """Return what becomes of a claim beside facts that say the same, and whose last day has come.
 
         Of their time, it corrects their days; of another time, they were over before it.
         """
         claim, at = each.claim, self.handed.at
-        expired = self.work.expired(each.subject, claim.predicate, claim.value.norm, at)
+        expired = self.work.expired_facts(each.subject, claim.predicate, claim.value.norm, at)
         for fact in (f for f in expired if not f.denied and self._is_beside(f.id)):
             end = fact.valid_to or at
             overlaps = claim.valid_from is not None and claim.valid_from < end
             if overlaps and decision.action is Action.CREATE and self._touchable([fact], each):
                 because = f"its days were corrected: {claim.value.text}"
                 return replace(
-                    decision, action=Action.REDATE, about=tuple(self.work.known([fact.id], at)), because=because
+                    decision, action=Action.REDATE, about=tuple(self.work.known_facts([fact.id], at)), because=because
                 )
             self.writer.retire(fact.id, FactEvent.ENDED, end, at, f"it held until then: {claim.value.text}")
             self.writer.tally.retired.remove(fact.id)
         return decision
 
     def _resolve(
-        self, each: MeantClaim, known: Sequence[KnownFact], replaced: Collection[str]
+        self, each: ResolvedClaim, known: Sequence[KnownFact], replaced: Collection[str]
     ) -> tuple[Claim, Decision]:
         trust, corrects, claim = self._trust(each.given), self.handed.corrects, each.claim
         if not resources(self.ctx).predicates.has(claim.predicate):
@@ -251,7 +251,7 @@ class _Taker:
         at = said_after(self.handed.at, known, self.work.now)
         return resolve_given(claim, known, replaced, at, self.policy, trust=trust, corrects=corrects)
 
-    def _known_facts(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
+    def _known_facts(self, each: ResolvedClaim) -> tuple[list[KnownFact], set[str]]:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""
         claim, at, trust = each.claim, self.handed.at, self._trust(each.given)
         known = self.work.about(each.subject, claim.predicate, at, claim.value.norm if claim.many else None)
@@ -271,7 +271,7 @@ class _Taker:
         met = {k.fact.id: k for k in (*known, *old_facts) if self._is_beside(k.fact.id)}
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 
-    def _with_old_value(self, each: MeantClaim, old: Value) -> list[KnownFact]:
+    def _with_old_value(self, each: ResolvedClaim, old: Value) -> list[KnownFact]:
         """Return facts with a value that no longer holds: of the predicate, of one akin, the only one, or archived."""
         claim, at = each.claim, self.handed.at
         for predicate, norm in ((claim.predicate, old.norm), (None, None)):
@@ -282,13 +282,13 @@ class _Taker:
         akin = [k for k in having if resources(self.ctx).predicates.akin(claim.predicate, k.fact.predicate)]
         if akin or len(having) == 1:
             return akin or having
-        return self.work.unanswered(each.subject, claim.predicate, old.norm, at)
+        return self.work.unanswered_facts(each.subject, claim.predicate, old.norm, at)
 
-    def _report_unknown(self, each: MeantClaim, old: Value) -> None:
+    def _report_unknown(self, each: ResolvedClaim, old: Value) -> None:
         """Write down that nothing is known of what a claim is said to replace; refuse the id of no memory."""
         text, claim = each.given.replaces, each.claim
         ids = self._ids(text)
-        before = self.work.replaced(each.subject, claim.predicate)
+        before = self.work.past_facts(each.subject, claim.predicate)
         if not (self.gone.keys() | self.untouched.keys()).isdisjoint(ids) or any(
             f.value.norm == old.norm for f in before
         ):
@@ -320,23 +320,25 @@ class _Taker:
         if ids[0] not in self.work.facts:
             self._replace_note(ids[0], trust)
             return []
-        return self.work.known([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
+        return self.work.known_facts([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
 
-    def _take_past(self, each: MeantClaim, known: Sequence[KnownFact], wrong: list[Fact], source: ClaimSource) -> None:
+    def _take_past(
+        self, each: ResolvedClaim, known: Sequence[KnownFact], wrong: list[Fact], source: ClaimSource
+    ) -> None:
         """Write down what was true, and no longer is, instead of what was wrong of it."""
         subject, claim, at = each.subject, each.claim, source.at
-        expired = self.work.expired(subject, claim.predicate, claim.value.norm, at)
-        known = [*known, *self.work.known([f.id for f in expired if self._is_beside(f.id)], at)]
+        expired = self.work.expired_facts(subject, claim.predicate, claim.value.norm, at)
+        known = [*known, *self.work.known_facts([f.id for f in expired if self._is_beside(f.id)], at)]
         known = [k for k in known if k.fact.value.norm == claim.value.norm and not is_of_other_time(claim, k)]
-        once = [f for f in self.work.replaced(subject, claim.predicate) if f.value.norm == claim.value.norm]
+        once = [f for f in self.work.past_facts(subject, claim.predicate) if f.value.norm == claim.value.norm]
         told = [*(k.fact for k in known), *(f for f in once if self._is_beside(f.id) and overlaps(f, claim))]
         if len(self._touchable(told, each)) < len(told):
             return  # somebody more trusted said until when
         known = [k for k in known if k.fact.denied == claim.denied]
-        beside = PastBeside(known, self._touchable(once, each), wrong)
+        beside = PastClaimContext(known, self._touchable(once, each), wrong)
         take_past(self.writer, claim, (subject, each.name), source, beside)
 
-    def _wrong_past(self, each: MeantClaim, *, may_be_id: bool) -> list[Fact]:
+    def _wrong_past(self, each: ResolvedClaim, *, may_be_id: bool) -> list[Fact]:
         """Return the facts of the past that a claim is said instead of: by value, by id, or in the words of a note."""
         is_over = each.claim.valid_to is not None and each.claim.valid_to <= self.handed.at
         if not may_be_id and not (is_over and (self.gone or each.claim.old is not None)):
@@ -348,7 +350,7 @@ class _Taker:
             found = [fact for fact in known if is_past(fact, self.work.states[fact.id])]
         return self._touchable(found, each)
 
-    def _touchable(self, facts: Sequence[Fact], each: MeantClaim) -> list[Fact]:
+    def _touchable(self, facts: Sequence[Fact], each: ResolvedClaim) -> list[Fact]:
         """Return the facts that a claim may touch: those for the same to see that nobody more trusted said."""
         trust = self._trust(each.given)
         return [fact for fact in facts if self._is_beside(fact.id) and not outranks(fact, trust)]
@@ -360,7 +362,7 @@ class _Taker:
             return same_audience(record, self.work.record(self.handed.memory))
         return record.state.scope is Scope.LONG_TERM
 
-    def _mention(self, claims: Sequence[MeantClaim]) -> None:
+    def _mention(self, claims: Sequence[ResolvedClaim]) -> None:
         """Write down whom the memory is about."""
         memory = self.handed.memory or ""
         self.work.edits.read(self.ctx.store.documents.strict.find(self.work.namespace, Shelf.MENTION, [memory]))

@@ -17,7 +17,7 @@ from perdure.knowledge.operations.verification_queue import (
     questions_about,
 )
 from perdure.knowledge.operations.verify import Heard, Verification
-from perdure.knowledge.records.authority import Agreement, AuthorityAnswer, Standing, Verdict
+from perdure.knowledge.records.authority import Agreement, AnswerStatus, AuthorityAnswer, Verdict
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.verification import deciding_answer, is_believed, verdict_of
 from perdure.operations.documents import find_documents
@@ -29,7 +29,7 @@ from perdure.records.memory import Shelf, Status
 
 _REST_MS: Final = 60_000
 """An authority that cannot be reached is left alone for so long: it must not cost every call its limit."""
-_NOT_ASKED: Final = AuthorityAnswer(Standing.UNREACHABLE, evidence="it did not answer a moment ago")
+_NOT_ASKED: Final = AuthorityAnswer(AnswerStatus.UNREACHABLE, evidence="it did not answer a moment ago")
 
 
 def ground(work: FactSession, tally: LearnTally, memories: Collection[str]) -> None:
@@ -118,7 +118,7 @@ def _ask(ctx: Context, groups: Sequence[FactGroup], seconds: float, now: Instant
     heard: Heard = {(name, q): _NOT_ASKED for name, some in questions.items() for q in some}
     for name, found in zip(names, answers, strict=True):
         heard |= {(name, q): answer for q, answer in zip(questions[name], found, strict=True)}
-        if reason := next((a.evidence for a in found if a.standing is Standing.UNREACHABLE), ""):
+        if reason := next((a.evidence for a in found if a.standing is AnswerStatus.UNREACHABLE), ""):
             away[name] = now + _REST_MS
             warning = f"What was learned was not compared with {name}: {reason}. Ask again with verify."
             ctx.warn(warning, AuthorityWarning)

@@ -20,7 +20,7 @@ def with_known_names(ctx: Context, namespace: str, text: str, absent: Collection
     """
     runs = _runs(text)
     wanted = {form for _, _, form in runs if form and not (absent and set(absent).isdisjoint(form.split()))}
-    called = _called(ctx, namespace, sorted(wanted)) if wanted else {}
+    called = _other_names(ctx, namespace, sorted(wanted)) if wanted else {}
     parts, at = [], 0
     for start, end, form in runs:
         if form in called and start >= at:
@@ -36,7 +36,7 @@ def _runs(text: str) -> list[tuple[int, int, str]]:
     return [(start, end, normal_name(text[start:end])) for start, end in ends]
 
 
-def _called(ctx: Context, namespace: str, forms: Collection[str]) -> dict[str, str]:
+def _other_names(ctx: Context, namespace: str, forms: Collection[str]) -> dict[str, str]:
     """Return normal form -> what the one entity that it names is called, where that is another name."""
     documents = ctx.store.documents
     owners: dict[str, set[str]] = {}

@@ -23,11 +23,11 @@ from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.model_reading import AT_INGEST, ModelReader, ModelReading, read_waiting
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
-from perdure.knowledge.records.facts import UNNAMED, Claim, Entity, EventType, Learned
-from perdure.knowledge.records.results import Learnt
+from perdure.knowledge.records.facts import UNNAMED, Claim, Entity, EventType, FactOrigin
+from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
 from perdure.knowledge.rules.fact_records import FactEvent
-from perdure.knowledge.rules.ingest_watermark import Unread, advance, floor, near
+from perdure.knowledge.rules.ingest_watermark import UnreadMessages, advance, floor, near
 from perdure.knowledge.rules.ingest_watermark import recent as last_heard
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
@@ -47,7 +47,7 @@ _MOST_NAMED: Final = 4  # up to so many sessions are named in the journal
 _LONGEST: Final = 100  # characters of the name of a session
 
 
-def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
+def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> LearnResult:
     """Learn from sessions that a caller names; one that does not exist is reported, and nothing is learned."""
     missing = [s for s in sessions if not ctx.store.ids_of_session(namespace, s, "", 1)]
     if missing:
@@ -59,27 +59,27 @@ def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
     return learn(ctx, namespace, sessions, late=None)
 
 
-def learn(ctx: Context, namespace: str, sessions: Iterable[str], *, late: int | None = AT_INGEST) -> Learnt:
+def learn(ctx: Context, namespace: str, sessions: Iterable[str], *, late: int | None = AT_INGEST) -> LearnResult:
     """Learn from the messages of some sessions that were not learned from yet, in the order in which they came.
 
     Those that a language model could not be asked about are read by it afterwards: ``late`` of each session, or all.
     """
-    learnt, every, reader = Learnt(), list(dict.fromkeys(sessions)), ModelReader(ctx)
+    learnt, every, reader = LearnResult(), list(dict.fromkeys(sessions)), ModelReader(ctx)
     left = every
     while left:
         reader.start()
         page, left = retry(lambda left=left: _page(ctx, namespace, left, reader))  # type: ignore[misc]  # bound now
-        learnt = learnt.joined(page)
-    return learnt.joined(read_waiting(ctx, namespace, every, reader, late, _Learner))
+        learnt = learnt.join(page)
+    return learnt.join(read_waiting(ctx, namespace, every, reader, late, _Learner))
 
 
-def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader) -> tuple[Learnt, list[str]]:
+def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader) -> tuple[LearnResult, list[str]]:
     """Learn from the next messages, and return the sessions that have more."""
     documents = ctx.store.documents.strict.find(namespace, Shelf.LEARNED, [*sessions, ANY])
     marks = {d.id: dict(d.data) for d in documents if d.name == MARK}
     ids, left = _next(ctx, namespace, {s: marks.get(s, {}) for s in sessions})
     if not ids:
-        return Learnt(), []
+        return LearnResult(), []
     work = FactSession(ctx, namespace, ctx.clock())
     work.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
     recent = {s: last_heard(marks.get(s, {})) for s in ids.values()}
@@ -89,7 +89,7 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelRe
         r.id: r for r in ctx.store.get(namespace, sorted({*ids, *before, *(i for r in recent.values() for i in r)}))
     }
     unread_data = {d.id: d.data for d in documents if d.name == UNREAD}
-    unread = {s: Unread.from_data(unread_data.get(s)) for s in recent}
+    unread = {s: UnreadMessages.from_data(unread_data.get(s)) for s in recent}
     records = {s: _records_of(by_id, some) for s, some in recent.items()}
     listener = _Learner(work, records, ModelReading(work, reader, unread))
     listener.last = str(heard.get("session", ""))
@@ -168,7 +168,7 @@ class _Learner:
         found = self._by_rules(record) if person else []
         for claim in found:
             self._call(claim, record)  # before the name is taken for somebody else's
-        self.tally.entities += self.linker.named(record, may_create=person)
+        self.tally.entities += self.linker.link_names(record, may_create=person)
         if person:
             if not self._answer(record):
                 found = self._with_question(found, record)
@@ -224,7 +224,7 @@ class _Learner:
         subject = self.linker.subject(claim.subject, record, before, self.tally.entities)
         if subject is None:
             subject = self._corrected_entity(claim, at)
-        if subject is None and claim.learned is Learned.EXPLICIT and not claim.denied:
+        if subject is None and claim.learned is FactOrigin.EXPLICIT and not claim.denied:
             claim = as_note(claim)  # it was asked to be remembered, and nobody knows of whom
             subject = self.linker.subject(claim.subject, record, "", self.tally.entities)
         if subject is None:
@@ -235,9 +235,9 @@ class _Learner:
             claim = replace(
                 claim, predicate=name, type=row.sort if listed else claim.type, many=row.many if listed else claim.many
             )
-        adds = claim.many and claim.old is None and claim.learned is not Learned.CORRECTION
+        adds = claim.many and claim.old is None and claim.learned is not FactOrigin.CORRECTION
         known = self.work.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
-        if claim.denied or (not known and claim.learned is Learned.CORRECTION):
+        if claim.denied or (not known and claim.learned is FactOrigin.CORRECTION):
             # It may name its predicate in part, or not at all; what is denied may have been learned by another verb.
             known = self.work.about(subject.id, None, at)
         known = [k for k in known if self._may_touch(k, record)]
@@ -247,7 +247,7 @@ class _Learner:
         trust = stored_trust(record.content.metadata)
         source = ClaimSource(record.id, at, trust, record.state.scope, record.content.session)
         predicate, norm = decision.predicate or claim.predicate, claim.value.norm
-        faded = self.work.faded(subject.id, predicate, norm, denied=claim.denied)
+        faded = self.work.faded_fact(subject.id, predicate, norm, denied=claim.denied)
         if decision.action is Action.CREATE and faded is not None and self._may_touch_memory(faded, record):
             self.writer.revive(faded, claim, source)
             return
@@ -265,7 +265,7 @@ class _Learner:
 
         It is the last one of whom a fact is known that can be meant.
         """
-        if claim.learned is not Learned.CORRECTION or not may_refer(claim.subject):
+        if claim.learned is not FactOrigin.CORRECTION or not may_refer(claim.subject):
             return None
         akin = resources(self.ctx).predicates.akin
         for record in reversed(self.elsewhere):

@@ -6,15 +6,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.extraction.entity_names import Resolved
+from perdure.knowledge.extraction.entity_names import ResolvedName
 from perdure.knowledge.extraction.references import FIRST_PERSON, USER
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.operations.fact_session import Lessons
+from perdure.knowledge.operations.fact_session import PredicateSynonyms
 from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import nearest_fact
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.records.results import Learnt
+from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.given_claims import predicate_name
 from perdure.knowledge.rules.predicate_registry import SynonymAnswer, comparable
 from perdure.operations.decisions import begin, write
@@ -31,12 +31,12 @@ _MOST_FACTS: Final = 200  # facts of one subject, those learned last, that are l
 _MOST_SUBJECTS: Final = 3
 
 
-def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
+def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> LearnResult:
     """Write down claims that stand in no memory, as one operation."""
     claims, _ = parsed_claims(raw_claims, None, policy=ctx.policy, now=ctx.clock())
     tell_redacted(ctx, redacted_in(claims))
 
-    def attempt() -> Learnt:
+    def attempt() -> LearnResult:
         decisions = begin(ctx, namespace, ctx.clock())
         writer = take_claims(ctx, decisions, [HandedClaims(claims, None, "", decisions.now)])
         written = write(ctx, decisions, "learn", f"learn: {len(claims)} claims")
@@ -47,7 +47,7 @@ def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
     return retry(attempt)
 
 
-def _with_known(ctx: Context, decisions: Decisions, claims: Sequence[GivenClaim], done: Learnt) -> Learnt:
+def _with_known(ctx: Context, decisions: Decisions, claims: Sequence[GivenClaim], done: LearnResult) -> LearnResult:
     touched = {*done.created, *done.reinforced, *done.retired}
     memories, known = known_beside(ctx, decisions.namespace, claims, touched)
     related = related_memories(ctx, decisions, memories, done.created)
@@ -59,12 +59,12 @@ def known_beside(
 ) -> tuple[list[str], list[KnownPredicates]]:
     """Return the memories that say something about the same subjects and predicates, and the subjects' predicates."""
     names, predicates = names_of(ctx, namespace), resources(ctx).predicates
-    lessons = Lessons(ctx, namespace, DocumentEdits())
+    lessons = PredicateSynonyms(ctx, namespace, DocumentEdits())
     by_subject: dict[str, set[str]] = {}
     for claim in claims:
         words = USER if claim.subject.casefold() in FIRST_PERSON else claim.subject
         found = names.resolve(words, ctx.policy.knowledge.fuzzy)
-        if isinstance(found, Resolved):
+        if isinstance(found, ResolvedName):
             name = lessons.name(predicate_name(claim.predicate, predicates))
             by_subject.setdefault(found.id, set()).add(name)
     memories: dict[str, None] = {}
@@ -83,7 +83,9 @@ def known_beside(
     return list(memories), known
 
 
-def _near(ctx: Context, new: Sequence[Fact], facts: Sequence[Fact], lessons: Lessons) -> tuple[tuple[str, str], ...]:
+def _near(
+    ctx: Context, new: Sequence[Fact], facts: Sequence[Fact], lessons: PredicateSynonyms
+) -> tuple[tuple[str, str], ...]:
     """Return new predicates with the known one of the same entity that may mean the same."""
     registry = resources(ctx).predicates
     two = {pair.key for pair in lessons.pairs() if pair.said is SynonymAnswer.DIFFERENT}

@@ -14,8 +14,8 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, EventType
-from perdure.knowledge.records.results import Learnt
-from perdure.knowledge.rules.ingest_watermark import MOST_FAILED, Unread, is_learned
+from perdure.knowledge.records.results import LearnResult
+from perdure.knowledge.rules.ingest_watermark import MOST_FAILED, UnreadMessages, is_learned
 from perdure.operations.ports import Context, Model
 from perdure.operations.writing import retry
 from perdure.records.errors import ModelWarning, PerdureError, UnusableReply
@@ -74,7 +74,7 @@ class ModelReader:
 class ModelReading:
     """What a model reads in the messages of one operation, and which of them wait."""
 
-    def __init__(self, work: FactSession, reader: ModelReader, unread: Mapping[str, Unread]) -> None:
+    def __init__(self, work: FactSession, reader: ModelReader, unread: Mapping[str, UnreadMessages]) -> None:
         self.work, self.reader, self.unread = work, reader, unread
 
     def claims(self, record: Record, session: str, recent: Sequence[Record]) -> list[Claim]:
@@ -136,7 +136,7 @@ class ModelReading:
         self.work.decisions.label(record.id, "what it does", metadata=labels)
 
 
-class Listener(Protocol):
+class MessageLearner(Protocol):
     """Who hears messages."""
 
     model: ModelReading
@@ -152,13 +152,13 @@ class Listener(Protocol):
         """Return the messages that were heard last."""
 
 
-Listening = Callable[[FactSession, Mapping[str, Sequence[Record]], ModelReading], Listener]
+Listening = Callable[[FactSession, Mapping[str, Sequence[Record]], ModelReading], MessageLearner]
 """(facts, session -> its last messages, what the model reads) -> a listener"""
 
 
 def read_waiting(
     ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader, most: int | None, listening: Listening
-) -> Learnt:
+) -> LearnResult:
     """Let the model read messages that wait, in their order, until it cannot be asked.
 
     ``most`` messages of a session, or little more; all if None.
@@ -166,19 +166,19 @@ def read_waiting(
     Returns:
         What they taught, and how many still wait.
     """
-    learnt = Learnt()
+    learnt = LearnResult()
     if not reader.is_used:
         return learnt
-    for session in _waiting(ctx, namespace, sessions):
+    for session in _waiting_counts(ctx, namespace, sessions):
         reader.start()
         read = 0
         while not reader.is_away and (most is None or read < most):
             page, ids = retry(lambda s=session: _late_page(ctx, namespace, s, reader, listening))  # type: ignore[misc]  # bound now
             if not ids:
                 break
-            learnt, read = learnt.joined(page), read + len(ids)
+            learnt, read = learnt.join(page), read + len(ids)
             reader.read.update(ids)
-    return replace(learnt, waiting=sum(_waiting(ctx, namespace, sessions).values()))
+    return replace(learnt, waiting=sum(_waiting_counts(ctx, namespace, sessions).values()))
 
 
 def waiting_sessions(ctx: Context, namespace: str) -> list[str]:
@@ -186,19 +186,19 @@ def waiting_sessions(ctx: Context, namespace: str) -> list[str]:
     return [d.id for d in ctx.store.documents.find_named(namespace, Shelf.LEARNED, [UNREAD])]
 
 
-def _waiting(ctx: Context, namespace: str, sessions: Sequence[str]) -> dict[str, int]:
+def _waiting_counts(ctx: Context, namespace: str, sessions: Sequence[str]) -> dict[str, int]:
     found = ctx.store.documents.find(namespace, Shelf.LEARNED, sessions)
-    return {d.id: Unread.from_data(d.data).count for d in found if d.name == UNREAD}
+    return {d.id: UnreadMessages.from_data(d.data).count for d in found if d.name == UNREAD}
 
 
 def _late_page(
     ctx: Context, namespace: str, session: str, reader: ModelReader, listening: Listening
-) -> tuple[Learnt, list[str]]:
+) -> tuple[LearnResult, list[str]]:
     work = FactSession(ctx, namespace, ctx.clock())
     documents = ctx.store.documents.find(namespace, Shelf.LEARNED, [session])
     work.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
     by_name = {d.name: d.data for d in documents}
-    unread = Unread.from_data(by_name.get(UNREAD))
+    unread = UnreadMessages.from_data(by_name.get(UNREAD))
     ids, after = _next(ctx, namespace, session, unread, by_name.get("", {}), reader.read)
     by_id = {r.id: r for r in ctx.store.get(namespace, sorted({*ids, *unread.recent}))}
     recent = [by_id[i] for i in unread.recent if i in by_id]
@@ -209,7 +209,7 @@ def _late_page(
             break
         read.append(identity)
     if not read:
-        return Learnt(), []
+        return LearnResult(), []
     if unread.first:
         unread.go_on([*ids, after][len(read)], listener.recent_ids(session))
     listener.model.write()
@@ -220,7 +220,12 @@ def _late_page(
 
 
 def _next(
-    ctx: Context, namespace: str, session: str, unread: Unread, mark: Mapping[str, Any], excluded: Collection[str]
+    ctx: Context,
+    namespace: str,
+    session: str,
+    unread: UnreadMessages,
+    mark: Mapping[str, Any],
+    excluded: Collection[str],
 ) -> tuple[list[str], str]:
     """Return the next messages that wait, and the one after them, empty for none."""
     if not unread.first:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.over_facts import Beside, Over, is_gone, over_in, what_is_over
+from perdure.knowledge.rules.over_facts import FactContext, OutdatedFacts, is_gone, over_in, what_is_over
 from perdure.knowledge.rules.over_words import FactWords
 from perdure.operations.documents import (
     derived_from,
@@ -19,13 +19,13 @@ from perdure.operations.documents import (
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Record, Shelf
-from perdure.records.recall import Filters, OverFact
+from perdure.records.recall import Filters, OutdatedFact
 
 NOW: Final = Filters()
 _MOST_EARLIER: Final = 5  # values of one fact; its timeline has all
 
 
-def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filters = NOW) -> dict[str, Over]:
+def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filters = NOW) -> dict[str, OutdatedFacts]:
     """Return memory -> what of its facts holds no longer, or did not at another time, of those that say facts.
 
     A fact that was over when it was told ("until March he was ill") is no reason to doubt the memory that says so.
@@ -42,7 +42,7 @@ def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filt
     return {i: over_in(texts.get(i, ""), some, over, told_as_past, words) for i, some in by_memory.items()}
 
 
-def replaced_facts(ctx: Context, namespace: str, believed: Iterable[str]) -> dict[str, tuple[Fact, OverFact]]:
+def replaced_facts(ctx: Context, namespace: str, believed: Iterable[str]) -> dict[str, tuple[Fact, OutdatedFact]]:
     """Return the facts that others replaced, of what some believed ones tell, each with what is to be said of it."""
     keys = sorted({fact.key for fact in _facts(find_documents(ctx, namespace, Shelf.FACT, sorted(believed))).values()})
     known, now = _facts(find_documents_named(ctx, namespace, Shelf.FACT, keys)), ctx.clock()
@@ -51,19 +51,19 @@ def replaced_facts(ctx: Context, namespace: str, believed: Iterable[str]) -> dic
     return {i: (known[i], told) for i, told in over.items() if told.replaced_by}
 
 
-def _beside(ctx: Context, namespace: str, gone: Sequence[Fact], now: Instant) -> Beside:
+def _beside(ctx: Context, namespace: str, gone: Sequence[Fact], now: Instant) -> FactContext:
     """Look up what is known beside facts that may hold no longer."""
     later = successors(ctx, namespace, [fact.id for fact in gone])
     known = _facts(find_documents_named(ctx, namespace, Shelf.FACT, sorted({fact.key for fact in gone})))
     known |= _facts(find_documents(ctx, namespace, Shelf.FACT, sorted(set(later.values()) - known.keys())))
-    return Beside(known, find_states(ctx, namespace, sorted({*known, *later.values()})), later, now)
+    return FactContext(known, find_states(ctx, namespace, sorted({*known, *later.values()})), later, now)
 
 
 def _facts(documents: Iterable[Document]) -> dict[str, Fact]:
     return {d.id: Fact.from_data(d.id, d.data) for d in documents}
 
 
-def over_of(ctx: Context, record: Record) -> tuple[OverFact, ...]:
+def over_of(ctx: Context, record: Record) -> tuple[OutdatedFact, ...]:
     """Return what holds no longer of the facts that a memory says, newest first, or of itself where it is a fact."""
     place = record.namespace
     own = _facts(find_documents(ctx, place, Shelf.FACT, [record.id]))
@@ -78,7 +78,7 @@ def over_of(ctx: Context, record: Record) -> tuple[OverFact, ...]:
 
 def earlier_facts(
     ctx: Context, namespace: str, memories: Sequence[str], sees: Filters
-) -> dict[str, tuple[OverFact, ...]]:
+) -> dict[str, tuple[OutdatedFact, ...]]:
     """Return memory -> what held before the facts that it is or says, the newest first.
 
     Of a fact and a note that says it the fact has them. What is not for the caller to see is left out.
@@ -88,19 +88,19 @@ def earlier_facts(
     facts, now = _facts(find_documents(ctx, namespace, Shelf.FACT, ids)), ctx.clock()
     holding = {i: fact.key for i, fact in facts.items() if not is_gone(fact, NOW, now)}
     held = _held_before(ctx, namespace, set(holding.values()), sees)
-    earlier: dict[str, tuple[OverFact, ...]] = {}
+    earlier: dict[str, tuple[OutdatedFact, ...]] = {}
     for memory in sorted(memories, key=lambda i: i not in holding):
         keys = dict.fromkeys(holding[i] for i in by_memory.get(memory, (memory,)) if i in holding)
         earlier[memory] = tuple(one for key in keys for one in held.pop(key, ()))[:_MOST_EARLIER]
     return earlier
 
 
-def _held_before(ctx: Context, namespace: str, keys: set[str], sees: Filters) -> dict[str, list[OverFact]]:
+def _held_before(ctx: Context, namespace: str, keys: set[str], sees: Filters) -> dict[str, list[OutdatedFact]]:
     """Return whom and what facts were about -> what held of it, the newest first; what was denied never did."""
     facts, now = _facts(find_documents_named(ctx, namespace, Shelf.FACT, sorted(keys))), ctx.clock()
     gone = [fact for fact in facts.values() if is_gone(fact, NOW, now)]
     over, _ = what_is_over(gone, _beside(ctx, namespace, gone, now)) if gone else ({}, None)
-    held: dict[str, list[OverFact]] = {}
+    held: dict[str, list[OutdatedFact]] = {}
     for record in sorted(find_records(ctx, namespace, sorted(over)), key=lambda r: r.id, reverse=True):
         if over[record.id].over != "denied" and sees.sees(record.state.scope, record.content.session):
             held.setdefault(facts[record.id].key, []).append(over[record.id])

@@ -17,7 +17,7 @@ from perdure.records.memory import SUPERSEDES
 from perdure.rules.point_in_time import is_past
 
 
-class PastBeside(NamedTuple):
+class PastClaimContext(NamedTuple):
     """What is known beside a claim about a time that is over."""
 
     known: Sequence[KnownFact]  # what is believed now about the same, and says the same of its time
@@ -27,7 +27,7 @@ class PastBeside(NamedTuple):
 
 def past_facts(work: FactSession, subject: str, predicate: str) -> list[Fact]:
     """Return what an entity is said to have been in the past, of what was over when it was told."""
-    return [f for f in work.replaced(subject, predicate) if is_past(f, work.states[f.id])]
+    return [f for f in work.past_facts(subject, predicate) if is_past(f, work.states[f.id])]
 
 
 def said_instead(past: Sequence[Fact], claim: Claim, gone: Collection[str]) -> list[Fact]:
@@ -50,7 +50,7 @@ def with_days_of(claim: Claim, wrong: Sequence[Fact], replaced: str) -> Claim:
 
 
 def take_past(
-    writer: ClaimWriter, claim: Claim, subject: tuple[str, str], source: ClaimSource, beside: PastBeside
+    writer: ClaimWriter, claim: Claim, subject: tuple[str, str], source: ClaimSource, beside: PastClaimContext
 ) -> None:
     """Write down what was true, and no longer is: it contradicts nothing that holds now.
 
@@ -69,7 +69,11 @@ def take_past(
         writer.retire(k.fact.id, FactEvent.ENDED, ended, source.at, because)
     for fact in overlapping:
         writer.retire(fact.id, FactEvent.DENIED, ended, source.at, f"it was said not to have been: {claim.value.text}")
-    told = None if claim.denied or beside.known else _told_before(work.known([f.id for f in beside.same], ended), claim)
+    told = (
+        None
+        if claim.denied or beside.known
+        else _told_before(work.known_facts([f.id for f in beside.same], ended), claim)
+    )
     if told is not None:
         _tell_again(writer, claim, subject, source, told, beside.wrong)
     elif moved or not (beside.known or overlapping):
@@ -113,7 +117,7 @@ def _tell_again(
 ) -> None:
     """Write down that what is over is said again; where that is said with other days, and later, these hold."""
     begin, end = _days(claim, known)
-    is_older = said_after(source.at, [known], writer.work.now) < known.said
+    is_older = said_after(source.at, [known], writer.work.now) < known.last_said
     if is_older or (begin, end) == (known.fact.valid_from, known.fact.valid_to):
         writer.reinforce(known, claim.span, source, f"said again: {claim.value.text}")
         return
@@ -138,7 +142,7 @@ def replace_past(
     new_id = writer.make(claim, *subject, source, because)
     writer.retire(new_id, FactEvent.ENDED, claim.valid_to or source.at, source.at, because)
     writer.tally.retired.remove(new_id)
-    for known in writer.work.known([fact.id for fact in wrong], source.at):
+    for known in writer.work.known_facts([fact.id for fact in wrong], source.at):
         is_other = known.fact.value.norm != claim.value.norm
         reason = f"{claim.value.text} is said to have been instead" if is_other else because
         writer.retire(known.fact.id, FactEvent.DENIED, source.at, source.at, reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from perdure.knowledge.extraction.entity_names import Names, Resolved
+from perdure.knowledge.extraction.entity_names import Names, ResolvedName
 from perdure.knowledge.operations.apply_claims import ClaimWriter
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.rules.given_claims import predicate_name
@@ -52,6 +52,6 @@ def _keys(writer: ClaimWriter, names: Names, claims: Iterable[GivenClaim]) -> se
     ctx, lessons, found = writer.work.ctx, writer.work.lessons, set[tuple[str, str]]()
     for claim in claims:
         subject = names.resolve(claim.subject, ctx.policy.knowledge.fuzzy)
-        if isinstance(subject, Resolved) and any(letter.isalnum() for letter in claim.predicate):
+        if isinstance(subject, ResolvedName) and any(letter.isalnum() for letter in claim.predicate):
             found.add((subject.id, lessons.name(predicate_name(claim.predicate, resources(ctx).predicates))))
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from perdure.knowledge.extraction.entity_names import Names
-from perdure.knowledge.records.authority import Answers, AuthorityAnswer, AuthorityQuestion, Citation, Sighting
+from perdure.knowledge.records.authority import Answers, AuthorityAnswer, AuthorityQuestion, Citation, CitationCheck
 from perdure.knowledge.rules.predicate_registry import Registry
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
@@ -28,7 +28,7 @@ class Authority(Protocol):
         """Return an answer to each question, within a time for each; never raises: what fails is ``unreachable``."""
 
 
-class Witness(Protocol):
+class CitationChecker(Protocol):
     """Who sees whether what memories cite is there: a working tree."""
 
     @property
@@ -38,7 +38,7 @@ class Witness(Protocol):
     def covers(self, namespace: str) -> bool:
         """Whether memories of a namespace cite it."""
 
-    def sight(self, cited: Sequence[Sequence[Citation]]) -> list[list[Sighting]]:
+    def sight(self, cited: Sequence[Sequence[Citation]]) -> list[list[CitationCheck]]:
         """Return what became of what each of several memories cites; never raises."""
 
 
@@ -59,7 +59,7 @@ class Resources:
     predicates: Registry  # what is known of predicates: their names, their sorts (``knowledge.file``)
     # name -> a database that knows better, in the order in which they decide
     authorities: Mapping[str, Authority] = field(default_factory=dict)
-    witnesses: Mapping[str, Witness] = field(default_factory=dict)  # name -> a working tree that memories cite
+    witnesses: Mapping[str, CitationChecker] = field(default_factory=dict)  # name -> a working tree that memories cite
     # (space, predicate) -> the vector of its name
     directions: dict[tuple[str, str], Vector] = field(default_factory=dict)
     # namespace -> (the operation up to which they were read, its names)

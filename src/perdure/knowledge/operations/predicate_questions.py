@@ -92,7 +92,7 @@ def _meaning_nearness(ctx: Context, fact: Fact, other: Fact, vectors: Mapping[st
     by_name = cosine(vectors[names[0]], vectors[names[1]])
     if not _is_unsure(by_name, least):
         return by_name if by_name >= least else 0.0
-    valued = [_valued(fact), _valued(other)]
+    valued = [_name_with_value(fact), _name_with_value(other)]
     found = _vectors(ctx, valued)
     mean = (by_name + cosine(*(found[text] for text in valued))) / 2 if found else 0.0
     return mean if mean >= least else 0.0
@@ -103,7 +103,7 @@ def _is_unsure(by_name: float, least: float) -> bool:
     return 2 * least - 1 <= by_name < least
 
 
-def _valued(fact: Fact) -> str:
+def _name_with_value(fact: Fact) -> str:
     return f"{readable_name(fact.predicate)}: {fact.shown_value}"
 
 
@@ -114,7 +114,7 @@ def _valued_names(ctx: Context, fact: Fact, other: Fact) -> tuple[str, ...]:
     if vectors[0] is None or vectors[1] is None:
         return ()
     unsure = _is_unsure(cosine(vectors[0], vectors[1]), ctx.policy.knowledge.synonym_at - _ROUNDING)
-    return (_valued(fact), _valued(other)) if unsure else ()
+    return (_name_with_value(fact), _name_with_value(other)) if unsure else ()
 
 
 def _is_open(work: FactSession, pair: SynonymPair) -> bool:
@@ -207,7 +207,7 @@ def _meets(writer: ClaimWriter, identity: str, beside: Sequence[str], now: Insta
     """Let a fact that got another name meet those that had it: one of equal value stands for the other."""
     work = writer.work
     for other in beside:
-        (own,), (rival,) = work.known([identity], now), work.known([other], now)
+        (own,), (rival,) = work.known_facts([identity], now), work.known_facts([other], now)
         if not _is_shared(work, other) or own.state.status is not Status.ACTIVE:
             continue
         if own.fact.value.norm == rival.fact.value.norm and own.fact.denied == rival.fact.denied:

@@ -35,7 +35,7 @@ def promote_facts(ctx: Context, namespace: str, decisions: Decisions, ids: Itera
 def _promote_fact(writer: ClaimWriter, identity: str, mine: frozenset[str]) -> None:
     work, state = writer.work, writer.work.states[identity]
     at = validated_at(state)
-    (own,) = work.known([identity], at)
+    (own,) = work.known_facts([identity], at)
     fact, source = own.fact, ClaimSource(None, at, own.fact.trust)
     claim = _claim(fact, state)
     known = [k for k in work.about(fact.subject, fact.predicate, at) if k.fact.id not in mine and _is_shared(k)]
@@ -44,7 +44,7 @@ def _promote_fact(writer: ClaimWriter, identity: str, mine: frozenset[str]) -> N
         decision = resolve_stated(claim, known, (), at, ctx.policy.knowledge)
     else:
         decision = resolve_claim(claim, known, at, ctx.policy.knowledge, resources(ctx).predicates.akin)
-    faded = work.faded(fact.subject, fact.predicate, fact.value.norm, denied=fact.denied)
+    faded = work.faded_fact(fact.subject, fact.predicate, fact.value.norm, denied=fact.denied)
     if decision.action is Action.REINFORCE:
         _confirm_by(writer, decision.about[0].fact.id, fact, at)
     elif decision.action is not Action.CREATE:
@@ -62,7 +62,7 @@ def _confirm_by(writer: ClaimWriter, keeper: str, fact: Fact, at: Instant) -> No
     """Let a fact of long term be confirmed by all that says it in the session, and stand for the session's."""
     because = f"said in a session that was promoted: {fact.value.text}"
     for source in fact.sources or (Source("", Span(0, 0, "")),):
-        (known,) = writer.work.known([keeper], at)
+        (known,) = writer.work.known_facts([keeper], at)
         writer.reinforce(known, source.span, ClaimSource(source.memory or None, at, fact.trust), because)
     writer.absorb(fact.id, keeper, at, because)
 

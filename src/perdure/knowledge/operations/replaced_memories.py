@@ -43,7 +43,7 @@ class ReplacedMemories:
                 raise _cannot_be_kept(identity, "is no fact that rests on the memory")
             if self.work.states[identity].status is not Status.ACTIVE:
                 raise _cannot_be_kept(identity, "is not believed any longer, or replaced by a fact of this call")
-            (known,) = self.work.known([identity], self.handed.at)
+            (known,) = self.work.known_facts([identity], self.handed.at)
             said = span_of(known.fact.value.text, self.handed.text)
             self.writer.reinforce(known, said, source, "it was kept when its note was replaced")
 

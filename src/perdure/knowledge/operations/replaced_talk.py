@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from perdure.knowledge.operations.over_facts import replaced_facts
-from perdure.knowledge.rules.over_facts import Over, over_in
+from perdure.knowledge.rules.over_facts import OutdatedFacts, over_in
 from perdure.knowledge.rules.over_words import FactWords
 from perdure.operations.documents import find_records
 from perdure.operations.ports import Context
@@ -20,7 +20,7 @@ _NOTED_WITHIN: Final = HOUR_MS
 
 def over_talk(
     ctx: Context, namespace: str, messages: Sequence[MemoryItem], believed: Collection[str]
-) -> dict[str, Over]:
+) -> dict[str, OutdatedFacts]:
     """Return message -> what it says that is over, of facts about the same things as some that are believed.
 
     It says a fact that was noted within an hour after it, if one of its sentences has the value and a word of what the
@@ -32,7 +32,7 @@ def over_talk(
     records = {r.id: r for r in find_records(ctx, namespace, sorted(over))}
     words = {i: FactWords.of(over[i][0], record.content.text) for i, record in records.items()}
     told = {i: record.state.created_ms for i, record in records.items()}
-    found: dict[str, Over] = {}
+    found: dict[str, OutdatedFacts] = {}
     for message in messages:
         at = said_at(message.state)
         near = [i for i, noted in told.items() if at <= noted <= at + _NOTED_WITHIN]

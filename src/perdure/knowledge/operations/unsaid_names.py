@@ -21,7 +21,7 @@ from perdure.records.memory import ROLES, Content, Shelf
 from perdure.records.plan import ERASED, Change, Target
 from perdure.records.recall import Filters
 from perdure.rules.document_edits import document_change
-from perdure.rules.erasure import Unsaid
+from perdure.rules.erasure import UnusedNames
 
 _LINKING: Final = (Shelf.ABOUT, Shelf.MENTION, Shelf.PROFILE)
 """Shelves whose documents have a memory as their id and an entity as their name."""
@@ -53,7 +53,7 @@ class _Known:
         for page in pages(ctx.store.transfer, (namespace, "journal"), None):
             for line in page:
                 for side in (line["before"], line["after"]) if line["target"] in _WITH_WORDS else ():
-                    if side is not None and (row := _parsed(side)):
+                    if side is not None and (row := _parse_side(side)):
                         known.take(line["target"], line["id"], row, erased)
         for identity in find_states(ctx, namespace, [*known.undone]):
             del known.undone[identity]
@@ -82,7 +82,7 @@ class _Known:
 
 def unsaid_names(
     ctx: Context, namespace: str, erased: Collection[str], going: Collection[str], called: Collection[str]
-) -> Unsaid:
+) -> UnusedNames:
     """Return the names that only erased memories said, with what has to change where an entity stays that had one.
 
     A name is said where it stands in a memory's text, as whole words, or is its speaker's. What an undo took out of the
@@ -106,7 +106,7 @@ def unsaid_names(
         gone |= names_said(record.content, forms)
     for record in all_records(ctx, namespace, Filters(include_archived=True)):
         if not gone:
-            return Unsaid()
+            return UnusedNames()
         content = record.content
         if record.id not in erased and near(f"{content.speaker} {content.text}", gone):
             gone -= names_said(content, gone)
@@ -114,14 +114,14 @@ def unsaid_names(
     staying = [e for i, e in names.entities.items() if i not in going]
     gone -= {f for e in staying if e.merged_into is None and gone.issuperset(e.aliases) for f in [normal_name(e.name)]}
     if not gone:
-        return Unsaid()
+        return UnusedNames()
     secret, plain_ids = _ids_of(gone), _ids_of(forms - gone)
     ids = {i for i in known.called if i not in ROLES and _made_of(i, secret) and not _made_of(i, plain_ids)}
     undone = {i for i, content in known.undone.items() if names_said(content, gone)}
     written = {w for some in known.called.values() for form in gone.intersection(some) for w in some[form]}
     plain = frozenset(name for name in {*gone, *ids, *going} if name in PLAIN or name in ROLES)
     changes = tuple(change for e in staying for change in _changes(ctx, namespace, names, e.id, gone))
-    return Unsaid(
+    return UnusedNames(
         frozenset(gone), tuple(sorted({*written, *gone, *ids})), plain, frozenset(ids), frozenset(undone), changes
     )
 
@@ -184,7 +184,7 @@ def _within(text: str, forms: Container[str]) -> set[str]:
     return found
 
 
-def _parsed(side: str) -> dict[str, Any]:
+def _parse_side(side: str) -> dict[str, Any]:
     """Return a side of a line; nothing where it cannot be read, as nothing will be left of such a line."""
     found = None
     with suppress(ValueError):

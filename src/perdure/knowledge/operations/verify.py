@@ -11,7 +11,7 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.verification_queue import FactGroup, VerificationBatch, select_batch
 from perdure.knowledge.records.authority import Agreement, AuthorityAnswer, AuthorityQuestion, Verdict
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.records.results import Cited, Verified
+from perdure.knowledge.records.results import CitedMemory, VerifyResult
 from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.verification import (
     check_data,
@@ -47,7 +47,7 @@ def verify(
     *,
     limit: int = LIMIT,
     accept_loss: str | None = None,
-) -> Verified:
+) -> VerifyResult:
     """Ask authorities about facts and citations of a namespace, and write down what follows as one plan.
 
     Agreement validates. Disagreement invalidates the fact, keeps both values as a conflict, and brings in a fact with
@@ -64,7 +64,7 @@ def verify(
 
 def _verify(
     ctx: Context, place: str, ids: Sequence[str] | None, limit: int, accept_loss: str | None, heard: Heard
-) -> Verified:
+) -> VerifyResult:
     picked = select_batch(ctx, place, ids, limit, ctx.clock())
     _ask(ctx, picked.keys, heard)
     cited = _check_citations(ctx, picked)
@@ -75,7 +75,7 @@ def _verify(
     if plan.changes:
         _gate(ctx, plan, accept_loss)
         ctx.store.apply(with_accepted_loss(plan, accept_loss))
-    return Verified(
+    return VerifyResult(
         namespace=place,
         verdicts=tuple(verdicts),
         cited=tuple(cited),
@@ -121,14 +121,14 @@ def _ask(ctx: Context, keys: Sequence[FactGroup], heard: Heard) -> None:
         heard.update(zip(((name, q) for q in questions), authority.answers(questions), strict=True))
 
 
-def _check_citations(ctx: Context, picked: VerificationBatch) -> list[Cited]:
+def _check_citations(ctx: Context, picked: VerificationBatch) -> list[CitedMemory]:
     found = []
     for name, some in picked.citing.items():
         looked = resources(ctx).witnesses[name].sight([cited for _, cited in some]) if some else []
         for (identity, _), sightings in zip(some, looked, strict=True):
             before = picked.checks.get((identity, name))
             looks = since_earlier(sightings, before.data.get("seen", ()) if before else ())
-            found.append(Cited(identity, name, worst(looks), tuple(looks)))
+            found.append(CitedMemory(identity, name, worst(looks), tuple(looks)))
     return found
 
 
@@ -247,7 +247,7 @@ class Verification:
 
     # --- what memories cite
 
-    def cite(self, cited: Sequence[Cited]) -> None:
+    def cite(self, cited: Sequence[CitedMemory]) -> None:
         """Write down what became of what memories cite."""
         for one in cited:
             data = seen_data(one.sightings, self.work.now)

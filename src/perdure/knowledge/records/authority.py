@@ -11,7 +11,7 @@ from perdure.records.instant import Instant
 from perdure.records.json_record import JsonRecord
 
 
-class Standing(StrEnum):
+class AnswerStatus(StrEnum):
     """Whether an authority has an answer."""
 
     KNOWN = "known"
@@ -44,7 +44,7 @@ class AuthorityQuestion:
 class AuthorityAnswer:
     """What an authority said."""
 
-    standing: Standing  # whether it knows
+    standing: AnswerStatus  # whether it knows
     # different values in the order in which it gave them; several mean that it does not decide
     values: tuple[str, ...] = ()
     evidence: str = ""  # where it is from, or why there is none, in words without credentials
@@ -91,7 +91,7 @@ class Citation:
     start: int = 0  # first character in the text
 
 
-class Sight(StrEnum):
+class CitationState(StrEnum):
     """What became of something cited, the worst last: a memory that cites several is as good as the worst."""
 
     FINE = "fine"
@@ -101,11 +101,11 @@ class Sight(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class CitationCheck:
     """What was seen of one citation."""
 
     citation: Citation  # what was looked for
-    sight: Sight  # what became of it
+    sight: CitationState  # what became of it
     evidence: str  # what was seen, in words
     found: tuple[str, ...] = ()  # where it is now, of kind MOVED; several places where it may be
     there: bool = False  # it was seen there, now or by an earlier look

@@ -34,7 +34,7 @@ class Predicates(Protocol):
     def has(self, name: str) -> bool:
         """Whether a table names a predicate in normal form, or its last words."""
 
-    def asked(self, words: Iterable[str]) -> frozenset[str]:
+    def asked_predicates(self, words: Iterable[str]) -> frozenset[str]:
         """Return the words of the predicates that a question may mean."""
 
     def akin(self, one: str, other: str) -> bool:
@@ -51,7 +51,7 @@ class EventType(StrEnum):
     CONFIRMATION = "confirmation"
 
 
-class Learned(StrEnum):
+class FactOrigin(StrEnum):
     """How a fact came to be known; it decides the confidence at birth."""
 
     EXPLICIT = "explicit"  # asked to be remembered, or said in so many words
@@ -110,7 +110,7 @@ class Claim:
     predicate: str  # in normal form, words joined by ``_``: ``delivery_day_preference``
     type: str  # sort of predicate: ``preference``, ``contact``, ``measure`` ...
     value: Value  # what is claimed; None where a claim only denies (``they no longer smoke``: value smoke, denied)
-    learned: Learned  # how it was said
+    learned: FactOrigin  # how it was said
     confidence: float  # 0 to 1
     span: Span  # where it was said
     # the value that it says was true before (``switched from A to B``, ``not Friday``), if it says so
@@ -172,7 +172,7 @@ class Fact:
     predicate: str  # in normal form
     type: str  # sort of predicate
     value: Value  # the object
-    learned: Learned  # how it was learned at first
+    learned: FactOrigin  # how it was learned at first
     sources: tuple[Source, ...] = ()  # where it was said, oldest first
     many: bool = False  # the predicate may have several values at once
     trust: Trust = Trust.USER  # the least trusted of its sources
@@ -241,7 +241,7 @@ class Fact:
             predicate=data["predicate"],
             type=data["type"],
             value=Value.from_dict(data["value"]),
-            learned=Learned(data["learned"]),
+            learned=FactOrigin(data["learned"]),
             sources=tuple(Source.from_dict(s) for s in data["sources"]),
             many=data["many"],
             trust=Trust(data["trust"]),

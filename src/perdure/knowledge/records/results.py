@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, ClassVar
 
-from perdure.knowledge.records.authority import Agreement, Sight, Sighting, Verdict
+from perdure.knowledge.records.authority import Agreement, CitationCheck, CitationState, Verdict
 from perdure.knowledge.records.facts import value_text
 from perdure.records.instant import InstantText
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import KnownPredicates, RelatedMemory, ReplacedFact, Written
+from perdure.records.outcome import KnownPredicates, RelatedMemory, ReplacedFact, WriteResult
 from perdure.records.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt(Written):
+class LearnResult(WriteResult):
     """What messages taught; ``reason`` says why they taught nothing."""
 
     _computed: ClassVar[tuple[str, ...]] = ("changed", "reason")
@@ -48,13 +48,13 @@ class Learnt(Written):
             "facts of any language can be handed over with claims."
         )
 
-    def joined(self, other: Learnt) -> Learnt:
+    def join(self, other: LearnResult) -> LearnResult:
         """Return this and another, in order."""
 
         def both(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(dict.fromkeys((*mine, *theirs)))
 
-        return Learnt(
+        return LearnResult(
             self.messages + other.messages,
             both(self.created, other.created),
             both(self.reinforced, other.reinforced),
@@ -134,7 +134,7 @@ class EntitySummary(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Summaries(Written):
+class Summaries(WriteResult):
     """The summaries that were due."""
 
     made: tuple[EntitySummary, ...] = ()  # one for each entity, by its id
@@ -162,7 +162,7 @@ class EntityView(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class AliasChange(Written):
+class AliasChange(WriteResult):
     """What became of a name of an entity."""
 
     entity: str  # its id
@@ -173,7 +173,7 @@ class AliasChange(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class EntityMerge(Written):
+class EntityMerge(WriteResult):
     """What a merge of two entities moved."""
 
     into: str  # the entity that stays
@@ -185,7 +185,7 @@ class EntityMerge(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class EntitySplit(Written):
+class EntitySplit(WriteResult):
     """What became an entity of its own."""
 
     entity: str  # the new one's id
@@ -283,7 +283,7 @@ class Rate(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SynonymQuestion:
     """Two predicates of which a person was asked whether they are the same."""
 
     goes: str  # the name that is replaced where they are
@@ -293,7 +293,7 @@ class Alike:
 
 
 @dataclass(frozen=True, slots=True)
-class RatesResult(Written):
+class RatesResult(WriteResult):
     """The rates of a namespace."""
 
     namespace: str  # which one
@@ -301,7 +301,7 @@ class RatesResult(Written):
     rates: tuple[Rate, ...]  # one for each sort of predicate, by name
     learned: bool  # whether they were written down just now, so that they count
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty if nothing had changed
-    alike: tuple[Alike, ...] = ()  # predicates of which a person was asked whether they are the same, by name
+    alike: tuple[SynonymQuestion, ...] = ()  # predicates of which a person was asked whether they are the same, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +321,7 @@ class LearnedProcedure:
 
 
 @dataclass(frozen=True, slots=True)
-class ProceduresResult(Written):
+class ProceduresResult(WriteResult):
     """What was found out about what follows what."""
 
     namespace: str  # where
@@ -336,17 +336,17 @@ class ProceduresResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Cited(JsonRecord):
+class CitedMemory(JsonRecord):
     """What became of what one memory cites."""
 
     id: str  # the memory
     authority: str  # the working tree
-    sight: Sight  # the worst of what it cites
-    sightings: tuple[Sighting, ...]  # each of them
+    sight: CitationState  # the worst of what it cites
+    sightings: tuple[CitationCheck, ...]  # each of them
 
 
 @dataclass(frozen=True, slots=True)
-class Verified(Written):
+class VerifyResult(WriteResult):
     """What a verification found and changed."""
 
     _computed: ClassVar[tuple[str, ...]] = ("counts", "changed")
@@ -354,7 +354,7 @@ class Verified(Written):
     namespace: str  # where
     # what authorities said of facts, with the value that was believed and the one that they have
     verdicts: tuple[Verdict, ...] = ()
-    cited: tuple[Cited, ...] = ()  # what became of what memories cite
+    cited: tuple[CitedMemory, ...] = ()  # what became of what memories cite
     left: int = 0  # facts and citing memories beyond the limit; they come first the next time
     unasked: tuple[str, ...] = ()  # ids that were named and that no authority has a word on
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty where nothing changed
@@ -364,7 +364,7 @@ class Verified(Written):
         """Return how many facts came out so."""
         return sum(1 for v in self.verdicts if v.outcome is outcome)
 
-    def seen(self, sight: Sight) -> int:
+    def count_of(self, sight: CitationState) -> int:
         """Return of how many memories what they cite came out so."""
         return sum(1 for c in self.cited if c.sight is sight)
 
@@ -372,5 +372,5 @@ class Verified(Written):
     def counts(self) -> dict[str, int]:
         """How many facts and citing memories came out how; what did not occur is left out."""
         facts = {o.value: self.count(o) for o in Agreement}
-        sights = {s.value: self.seen(s) for s in Sight}
+        sights = {s.value: self.count_of(s) for s in CitationState}
         return {name: n for name, n in {**facts, **sights}.items() if n}

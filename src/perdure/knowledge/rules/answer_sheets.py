@@ -95,7 +95,7 @@ def _fact_line(s: SheetEntry) -> str:
 
 
 def _doubted_line(s: SheetEntry) -> str:
-    return _fact_line(s) + "".join(f"\n  later: {_said(q)}" for q in s.later[-_QUOTES:])
+    return _fact_line(s) + "".join(f"\n  later: {_quote_line(q)}" for q in s.later[-_QUOTES:])
 
 
 def _memory_line(s: SheetEntry) -> str:
@@ -131,10 +131,10 @@ def _source_lines(s: SheetEntry) -> str:
     if not sources:
         return "\n  none of its sources is in view"
     shown = sources if len(sources) <= _QUOTES else (sources[0], sources[-1])
-    return "".join(f"\n  {_said(q)}" for q in shown)
+    return "".join(f"\n  {_quote_line(q)}" for q in shown)
 
 
-def _said(q: SheetQuote) -> str:
+def _quote_line(q: SheetQuote) -> str:
     return f"{'said' if q.speaker or not q.day else 'noted'} {_quote_text(q)}"
 
 

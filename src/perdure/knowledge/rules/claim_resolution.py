@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.words import base_verb
 from perdure.knowledge.languages import language
-from perdure.knowledge.records.facts import UNNAMED, Claim, Fact, Learned
+from perdure.knowledge.records.facts import UNNAMED, Claim, Fact, FactOrigin
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Trust
 from perdure.records.policy_knowledge import KnowledgePolicy
@@ -28,7 +28,7 @@ _PREFERENCE: Final = "_preference"
 _LIKINGS: Final = frozenset({"preference", "like", "enjoy", "love", "fan", "interest"})
 _ACTS: Final = _WORDS["habits"] | _WORDS["done"]
 _POSSESSIONS: Final = frozenset({"have", "own", "pet", "use", "subscribe_to"})
-_OUTRIGHT: Final = frozenset({Learned.EXPLICIT, Learned.PREFERENCE, Learned.CORRECTION})
+_OUTRIGHT: Final = frozenset({FactOrigin.EXPLICIT, FactOrigin.PREFERENCE, FactOrigin.CORRECTION})
 
 
 class Action(StrEnum):
@@ -69,7 +69,7 @@ class KnownFact:
     confidence: float  # effective confidence at the instant of the claim, 0 to 1
 
     @property
-    def said(self) -> Instant:
+    def last_said(self) -> Instant:
         """When it was last said or confirmed."""
         return max(self.state.created_ms, self.state.validated_ms or self.state.created_ms)
 
@@ -101,7 +101,7 @@ def resolve_claim(
     same_key = [k for k in matching if not k.fact.denied or k.fact.value.norm == claim.value.norm]
     same = [k for k in same_key if k.fact.value.norm == claim.value.norm and not k.fact.denied]
     if same:
-        beside = [k for k in same_key if k not in same and k.said <= said_at]
+        beside = [k for k in same_key if k not in same and k.last_said <= said_at]
         settles = _settling_strategy(claim, [k for k in same_key if k not in same], said_at)
         outdated = beside if settles else [k for k in beside if claim.old and k.fact.value.norm == claim.old.norm]
         because = f"said again: {claim.value.text}"
@@ -122,7 +122,7 @@ def _matching_facts(claim: Claim, known: Sequence[KnownFact], akin: Akin) -> tup
     with the old value, or about the only one that is akin and has a value of the same sort.
     """
     exact = [k for k in known if k.fact.predicate == claim.predicate]
-    if exact or claim.learned is not Learned.CORRECTION:
+    if exact or claim.learned is not FactOrigin.CORRECTION:
         return claim.predicate, exact
     family = [k for k in known if akin(claim.predicate, k.fact.predicate)]
     if claim.predicate == UNNAMED and claim.old is not None:
@@ -146,7 +146,7 @@ def _corrects(claim: Claim, known: KnownFact) -> bool:
     """
     if claim.old is not None:
         return known.fact.value.norm == claim.old.norm
-    instead = claim.learned is Learned.CORRECTION and claim.predicate == _PREFERENCE[1:]
+    instead = claim.learned is FactOrigin.CORRECTION and claim.predicate == _PREFERENCE[1:]
     return instead and _alike(known.fact.value.norm, claim.value.norm)
 
 
@@ -162,10 +162,10 @@ def _settling_strategy(claim: Claim, other: Sequence[KnownFact], said_at: Instan
     """Return how a claim that repeats one of several contested values decides between them; None if it does not."""
     if not other or claim.many:
         return None
-    if claim.learned is Learned.AUTHORITY:
+    if claim.learned is FactOrigin.AUTHORITY:
         return ConflictStrategy.AUTHORITY
-    newest = all(said_at >= k.said for k in other)
-    return ConflictStrategy.CORRECTION if claim.learned is Learned.CORRECTION and newest else None
+    newest = all(said_at >= k.last_said for k in other)
+    return ConflictStrategy.CORRECTION if claim.learned is FactOrigin.CORRECTION and newest else None
 
 
 def _denies(claim: Claim, known: KnownFact, akin: Akin) -> bool:
@@ -179,7 +179,7 @@ def _denies(claim: Claim, known: KnownFact, akin: Akin) -> bool:
     if predicate == fact.predicate or predicate.removesuffix(_PREFERENCE) == fact.predicate.removesuffix(_PREFERENCE):
         whole = _verb(denied) == predicate  # "gave up smoking" ends "smokes cigarettes"
         return whole or value == denied or _holds(claim, known) or _verb(value) == _verb(denied)
-    if claim.learned is Learned.CORRECTION and value == denied and akin(predicate, fact.predicate):
+    if claim.learned is FactOrigin.CORRECTION and value == denied and akin(predicate, fact.predicate):
         return True
     ends = _ENDING.search(claim.span.quote) is not None
     if predicate == "do" and ends and fact.predicate == _verb(denied):
@@ -222,7 +222,7 @@ def _resolve_denial(claim: Claim, same: Sequence[KnownFact], again: Sequence[Kno
     if not same:
         return Decision(Action.CREATE, predicate=claim.predicate, because=f"new: {claim.learned}")
     predicate = same[0].fact.predicate
-    same = [k for k in same if k.said <= said_at]
+    same = [k for k in same if k.last_said <= said_at]
     if not same:
         return Decision(Action.NOTHING, predicate=predicate, because="it was said again since")
     ends = _ENDING.search(claim.span.quote) is not None
@@ -239,27 +239,27 @@ def resolve_conflict(
     rival = surest(other)
     sides = f"{rival.fact.shown_value} ({rival.confidence:.2f}) against {_shown_value(claim)} ({claim.confidence:.2f})"
 
-    def decided(action: Action, strategy: ConflictStrategy, why: str) -> Decision:
+    def decide(action: Action, strategy: ConflictStrategy, why: str) -> Decision:
         about = (rival, *(k for k in other if k is not rival))
         return Decision(action, about, strategy, predicate, f"{sides}: {why}")
 
-    if claim.learned is Learned.AUTHORITY:
-        return decided(Action.REPLACE, ConflictStrategy.AUTHORITY, "an authority says so")
+    if claim.learned is FactOrigin.AUTHORITY:
+        return decide(Action.REPLACE, ConflictStrategy.AUTHORITY, "an authority says so")
     if rival.fact.trust is Trust.AUTHORITY:
-        return decided(Action.YIELD, ConflictStrategy.AUTHORITY, "an authority said the other")
-    newer = said_at >= rival.said
-    if claim.learned is Learned.CORRECTION and newer:
-        return decided(Action.REPLACE, ConflictStrategy.CORRECTION, "it is a correction")
+        return decide(Action.YIELD, ConflictStrategy.AUTHORITY, "an authority said the other")
+    newer = said_at >= rival.last_said
+    if claim.learned is FactOrigin.CORRECTION and newer:
+        return decide(Action.REPLACE, ConflictStrategy.CORRECTION, "it is a correction")
     gap = claim.confidence - rival.confidence
     if abs(gap) > policy.gap:
         action = Action.REPLACE if gap > 0 else Action.YIELD
-        return decided(action, ConflictStrategy.CONFIDENCE, f"the gap is above {policy.gap:g}")
-    days = abs(said_at - rival.said) / DAY_MS
+        return decide(action, ConflictStrategy.CONFIDENCE, f"the gap is above {policy.gap:g}")
+    days = abs(said_at - rival.last_said) / DAY_MS
     outright = _is_outright(claim) if newer else rival.fact.learned in _OUTRIGHT
     if outright and days >= policy.recent_days:
         action = Action.REPLACE if newer else Action.YIELD
-        return decided(action, ConflictStrategy.RECENT, f"the newer was said outright, {days:.0f} days later")
-    return decided(Action.ASK, ConflictStrategy.ASK, "neither is clearly right")
+        return decide(action, ConflictStrategy.RECENT, f"the newer was said outright, {days:.0f} days later")
+    return decide(Action.ASK, ConflictStrategy.ASK, "neither is clearly right")
 
 
 def _is_outright(claim: Claim) -> bool:
@@ -273,7 +273,7 @@ def _shown_value(claim: Claim) -> str:
 
 def surest(known: Iterable[KnownFact]) -> KnownFact:
     """The surest; of equals the one said last, then the one with the greater id."""
-    return max(known, key=lambda k: (k.confidence, k.said, k.fact.id))
+    return max(known, key=lambda k: (k.confidence, k.last_said, k.fact.id))
 
 
 def find_answered_fact(text: str, before: str, known: Sequence[KnownFact]) -> KnownFact | None:

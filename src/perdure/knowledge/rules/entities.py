@@ -132,7 +132,7 @@ _AGAIN: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class EntityProfile:
     """A summary to be."""
 
     entity: str  # the entity's id
@@ -178,7 +178,7 @@ def profile_of(
     facts: Sequence[FactLine],
     now: Instant,
     quotable: Sequence[Record],
-) -> Profile | None:
+) -> EntityProfile | None:
     """Return the summary of an entity; None where there is no room to say anything.
 
     It says first what matters most, and has at most half the tokens of what it stands for. How
@@ -199,7 +199,7 @@ def profile_of(
         if fact.contested and known is not entry:
             known.setdefault("contested_by", []).append(fact.shown_value)
     sources = (*(r.id for r in episodes), *(f.id for f in facts))
-    return Profile(entity, text, key_facts, sources, source_digest(episodes, facts))
+    return EntityProfile(entity, text, key_facts, sources, source_digest(episodes, facts))
 
 
 def _source_ids(fact: FactLine) -> list[str]:

@@ -16,7 +16,7 @@ from perdure.knowledge.extraction.references import FIRST_PERSON
 from perdure.knowledge.extraction.words import base_verb, singular
 from perdure.knowledge.records.results import FactLine
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.recall import Pool, Query, Ranked
+from perdure.records.recall import Pool, Query, RankedCandidate
 from perdure.records.vector import Vector
 from perdure.rules.language.words import query_words, word_set
 from perdure.rules.ranking import Ranking
@@ -302,7 +302,7 @@ def rank_with_facts(
             continue
         name_words = {word.rstrip("s") for word in query_words(name)}
         share = min(1.0, (len(words & (content | name_words)) + len((predicate_words - words) & content)) / len(words))
-        entry = found.get(identity, Ranked(identity, 0.0, {}, None))
+        entry = found.get(identity, RankedCandidate(identity, 0.0, {}, None))
         parts = {**entry.parts, "named": policy.named, "keyword": max(entry.parts.get("keyword", 0.0), weight * share)}
-        found[identity] = Ranked(identity, sum(parts.values()), parts, entry.cosine)
+        found[identity] = RankedCandidate(identity, sum(parts.values()), parts, entry.cosine)
     return Ranking.of(sorted(found.values(), key=lambda entry: -entry.score))

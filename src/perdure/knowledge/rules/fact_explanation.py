@@ -9,9 +9,9 @@ from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import NOTED, FactState, describe_origin, state_of, word_of
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Document, Kind, MemoryItem, Record, State, Tier, Trust
-from perdure.records.outcome import Checked, Clash, FactReasons, Said, Surer
+from perdure.records.outcome import AuthorityCheck, ConfidenceChange, FactConflict, FactReasons, SupportingQuote
 from perdure.records.policy import Policy
-from perdure.records.report import Entry
+from perdure.records.report import JournalEntry
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 from perdure.rules.point_in_time import believed_until, is_past
 
@@ -32,7 +32,7 @@ def explain_fact(
     fact: Fact,
     *,
     sources: Mapping[str, Record],
-    history: Iterable[Entry],
+    history: Iterable[JournalEntry],
     conflicts: Iterable[Document],
     checks: Iterable[Document],
     policy: Policy,
@@ -65,7 +65,7 @@ def explain_fact(
     )
 
 
-def _uses(identity: str, history: Iterable[Entry]) -> int:
+def _uses(identity: str, history: Iterable[JournalEntry]) -> int:
     """Return how often use alone reinforced a fact: who says or confirms it restarts its clock of truth as well."""
     uses = 0
     for entry in history:
@@ -111,10 +111,10 @@ def _often(times: int) -> str:
     return {1: "once", 2: "twice"}.get(times, f"{times} times")
 
 
-def _sources(fact: Fact, sources: Mapping[str, Record]) -> Iterable[Said]:
+def _sources(fact: Fact, sources: Mapping[str, Record]) -> Iterable[SupportingQuote]:
     for source in fact.sources:
         span, record = source.span, sources.get(source.memory)
-        yield Said(
+        yield SupportingQuote(
             memory=source.memory,
             start=span.start,
             end=span.end,
@@ -125,7 +125,7 @@ def _sources(fact: Fact, sources: Mapping[str, Record]) -> Iterable[Said]:
         )
 
 
-def _confidence_changes(identity: str, history: Iterable[Entry], born: str) -> Iterable[Surer]:
+def _confidence_changes(identity: str, history: Iterable[JournalEntry], born: str) -> Iterable[ConfidenceChange]:
     """Yield each change of the stored confidence: time lowers what is read, never what is stored."""
     for entry in history:
         if entry.target != "memory" or entry.id != identity or entry.after is None or "confidence" not in entry.after:
@@ -133,17 +133,19 @@ def _confidence_changes(identity: str, history: Iterable[Entry], born: str) -> I
         before = None if entry.before is None else float(entry.before["confidence"])
         after = float(entry.after["confidence"])
         if before != after:
-            yield Surer(entry.at, entry.operation_id, before, after, entry.because if before is not None else born)
+            yield ConfidenceChange(
+                entry.at, entry.operation_id, before, after, entry.because if before is not None else born
+            )
 
 
-def _conflict(identity: str, document: Document) -> Clash:
+def _conflict(identity: str, document: Document) -> FactConflict:
     sides: Sequence[Mapping[str, object]] = document.data.get("sides", ())
     by_id = {str(side.get("memory", side.get("id", ""))): side for side in sides}  # an authority's conflict says "id"
     other = document.name if document.id == identity else document.id
     mine, theirs = by_id.get(identity, {}), by_id.get(other, {})
     strategy, outcome = str(document.data.get("strategy", "")), str(document.data.get("outcome", ""))
     lost = by_id.get(str(document.data.get("loser", document.name if outcome == "kept" else document.id)), {})
-    return Clash(
+    return FactConflict(
         with_id=other,
         value=str(mine.get("value", "")),
         confidence=float(str(mine.get("confidence", 0.0))),
@@ -167,10 +169,10 @@ def _describe_decision(strategy: str, outcome: str, lost: str) -> str:
     return f"{_WINS.get(strategy, strategy.replace('_', ' '))}; {lost} {became}"
 
 
-def _check(document: Document) -> Checked:
+def _check(document: Document) -> AuthorityCheck:
     known = document.data.get("known", document.data.get("value"))
     values = known if isinstance(known, list | tuple) else [] if known is None else [known]
-    return Checked(
+    return AuthorityCheck(
         authority=document.name,
         outcome=str(document.data.get("outcome", "")),
         value=", ".join(str(value) for value in values),

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from perdure.knowledge.languages import language
-from perdure.knowledge.records.facts import Claim, Fact, Learned, value_text
+from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, value_text
 from perdure.knowledge.records.results import FactLine
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Draft, Kind, Scope, Sort, State, Status, Trust
@@ -211,15 +211,15 @@ def word_of(trust: str, operations: Iterable[str]) -> str:
     return Trust.USER.value if _ANSWERS.intersection(operations) else _PROGRAM
 
 
-def describe_origin(learned: Learned, word: str = "") -> str:
+def describe_origin(learned: FactOrigin, word: str = "") -> str:
     """Return how a fact was learned, for people; ``word`` is whose it is where no message says it."""
     if word in (_PROGRAM, NOTED):
         return "was handed over by a program" if word == _PROGRAM else "was handed over with a note"
     return {
-        Learned.EXPLICIT: "was asked to be remembered",
-        Learned.PREFERENCE: "was stated as a preference",
-        Learned.STATEMENT: "was said in passing",
-        Learned.CORRECTION: "was a correction",
-        Learned.MODEL: "was read by a language model",
-        Learned.AUTHORITY: "is what an authority says",
+        FactOrigin.EXPLICIT: "was asked to be remembered",
+        FactOrigin.PREFERENCE: "was stated as a preference",
+        FactOrigin.STATEMENT: "was said in passing",
+        FactOrigin.CORRECTION: "was a correction",
+        FactOrigin.MODEL: "was read by a language model",
+        FactOrigin.AUTHORITY: "is what an authority says",
     }[learned]

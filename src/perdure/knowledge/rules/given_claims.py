@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.knowledge.extraction.words import base_verb
-from perdure.knowledge.records.facts import Claim, Fact, Learned, Predicates, Span
+from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Predicates, Span
 from perdure.knowledge.rules.claim_resolution import (
     Action,
     ConflictStrategy,
@@ -66,7 +66,7 @@ _LEFT: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class MeantClaim:
+class ResolvedClaim:
     """A claim whose names were looked up."""
 
     given: GivenClaim  # as it was handed over
@@ -151,7 +151,7 @@ def _clauses_with(value: str, sentence: str) -> Iterator[str]:
         start = sentence.find(value, ends[0])
 
 
-def with_several(claims: Sequence[MeantClaim], predicates: Predicates) -> list[MeantClaim]:
+def with_several(claims: Sequence[ResolvedClaim], predicates: Predicates) -> list[ResolvedClaim]:
     """Return claims; a predicate that no table names, and that one call gives several values, has several."""
     values: dict[tuple[str, str], set[str]] = {}
     for each in claims:
@@ -164,10 +164,10 @@ def with_several(claims: Sequence[MeantClaim], predicates: Predicates) -> list[M
     ]
 
 
-def contradictions(claims: Sequence[MeantClaim]) -> Iterator[str]:
+def contradictions(claims: Sequence[ResolvedClaim]) -> Iterator[str]:
     """Yield which claims of one call cannot all hold."""
-    by_value: dict[tuple[str, str, str], MeantClaim] = {}
-    by_key: dict[tuple[str, str], MeantClaim] = {}
+    by_value: dict[tuple[str, str, str], ResolvedClaim] = {}
+    by_key: dict[tuple[str, str], ResolvedClaim] = {}
     for each in claims:
         claim, number = each.claim, each.given.number
         other = by_value.setdefault((each.subject, claim.predicate, claim.value.norm), each)
@@ -219,11 +219,11 @@ def resolve_given(
     outranked = any(outranks(k.fact, trust) for k in rivals)
     if rivals and not outranked and (corrects or any(k.fact.id in replaced for k in rivals)):
         sure = max(claim.confidence, policy.correction) if trust is Trust.USER else claim.confidence
-        claim = replace(claim, learned=Learned.CORRECTION, confidence=sure)
+        claim = replace(claim, learned=FactOrigin.CORRECTION, confidence=sure)
     elif outranked:
-        claim = replace(claim, learned=Learned.STATEMENT, old=None)
+        claim = replace(claim, learned=FactOrigin.STATEMENT, old=None)
     # What is replaced by name was said before, also where the clock of the machine that says so is late.
-    named = [k.said for k in rivals if k.fact.id in replaced and k.said <= said_at + _LATE_CLOCK]
+    named = [k.last_said for k in rivals if k.fact.id in replaced and k.last_said <= said_at + _LATE_CLOCK]
     decision = resolve_stated(claim, known, replaced, max([said_at, *named]), policy)
     if decision.action is not Action.REINFORCE and (action := _by_days(claim, rivals, policy)) is not None:
         because = "it began to hold " + ("later" if action is Action.REPLACE else "earlier, and is over")
@@ -240,7 +240,7 @@ def said_after(said_at: Instant, known: Iterable[KnownFact], now: Instant) -> In
     """
     if said_at < now - _LATE_CLOCK:
         return said_at
-    return max([said_at, *(k.said for k in known if max(k.state.recorded_ms, k.state.validated_ms or 0) > now)])
+    return max([said_at, *(k.last_said for k in known if max(k.state.recorded_ms, k.state.validated_ms or 0) > now)])
 
 
 def resolve_stated(
@@ -250,8 +250,8 @@ def resolve_stated(
     rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k)]
     same = [k for k in known if k not in rivals and _says(claim, k)]
     if same:
-        corrects = claim.learned is Learned.CORRECTION
-        outdated = [k for k in rivals if corrects and k.said <= said_at]
+        corrects = claim.learned is FactOrigin.CORRECTION
+        outdated = [k for k in rivals if corrects and k.last_said <= said_at]
         strategy = ConflictStrategy.CORRECTION if outdated else None
         return Decision(
             Action.REINFORCE, (surest(same), *outdated), strategy, claim.predicate, f"said again: {claim.value.text}"
@@ -267,7 +267,7 @@ def _by_days(claim: Claim, rivals: Sequence[KnownFact], policy: KnowledgePolicy)
     What is much surer, as it was said, is not overruled so. Nothing is decided where something is corrected or denied.
     """
     begin = claim.valid_from
-    if not rivals or begin is None or claim.denied or claim.learned is Learned.CORRECTION:
+    if not rivals or begin is None or claim.denied or claim.learned is FactOrigin.CORRECTION:
         return None
     if any(k.fact.denied or k.fact.valid_from in (None, k.state.created_ms) for k in rivals):
         return None
@@ -294,7 +294,7 @@ def _has_other_days(claim: Claim, known: KnownFact, said_at: Instant) -> bool:
 
     Where nobody stated since when that holds, the day on which it was said is no other.
     """
-    if claim.denied or said_at < known.said:
+    if claim.denied or said_at < known.last_said:
         return False
     return begins_otherwise(claim, known) or claim.valid_to not in (None, known.fact.valid_to)
 

@@ -82,7 +82,7 @@ def _before(identity: str) -> str:
 
 
 @dataclass(slots=True)
-class Unread:
+class UnreadMessages:
     """The messages of a session that rules have learned from, and that a language model could not be asked about."""
 
     first: str = ""  # it waits, and all after it that were learned from; empty for none
@@ -92,7 +92,7 @@ class Unread:
     failed: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any] | None) -> Unread:
+    def from_data(cls, data: Mapping[str, Any] | None) -> UnreadMessages:
         """Return what a document says; nothing where there is none."""
         return (
             cls() if data is None else cls(data["first"], list(data["recent"]), data["waiting"], dict(data["failed"]))

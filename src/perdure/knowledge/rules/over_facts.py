@@ -9,21 +9,21 @@ from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.over_words import FactWords, over_in_text, says_more
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Scope, State, Status
-from perdure.records.recall import Filters, OverFact, OverInText
+from perdure.records.recall import Filters, OutdatedFact, TextCaveats
 from perdure.rules.point_in_time import believed_until, is_denied_past, is_past
 
 
-class Over(NamedTuple):
+class OutdatedFacts(NamedTuple):
     """What of a memory's facts holds no longer."""
 
-    facts: tuple[OverFact, ...]  # the newest first; empty where all hold
+    facts: tuple[OutdatedFact, ...]  # the newest first; empty where all hold
     says: frozenset[str]  # all that it says
     is_whole: bool  # none of its facts holds, and it says no more than these
     is_told: bool = False  # something of it holds, but no more than its other facts say
-    in_text: OverInText = OverInText()  # where its text says it
+    in_text: TextCaveats = TextCaveats()  # where its text says it
 
     @property
-    def holding(self) -> frozenset[str]:
+    def current_facts(self) -> frozenset[str]:
         """The facts that it says, without those that hold no longer."""
         return self.says - {fact.id for fact in self.facts}
 
@@ -33,7 +33,7 @@ class Over(NamedTuple):
         return next((fact.replaced_by for fact in self.facts if fact.replaced_by), self.facts[0].id)
 
 
-class Beside(NamedTuple):
+class FactContext(NamedTuple):
     """What is known beside facts that may hold no longer."""
 
     facts: Mapping[str, Fact]  # those of the same keys, and those that took their places
@@ -61,12 +61,12 @@ class Beside(NamedTuple):
         last = self.later[fact.id]
         return self.facts.get(last) if last != fact.id else None
 
-    def holding(self, fact: Fact, shared: Mapping[str, Sequence[Fact]]) -> list[Fact]:
+    def current_facts(self, fact: Fact, shared: Mapping[str, Sequence[Fact]]) -> list[Fact]:
         """Return the facts that hold about what a fact is about, and the one that took its place if it holds."""
         last = self.facts.get(self.later[fact.id])
         return [*shared.get(fact.key, ()), *([last] if last is not None and _is_held(last, self.now) else ())]
 
-    def shared(self) -> dict[str, list[Fact]]:
+    def shared_facts(self) -> dict[str, list[Fact]]:
         """Return key -> the facts that are believed, and for all to see."""
         found: dict[str, list[Fact]] = {}
         for identity, fact in self.facts.items():
@@ -77,16 +77,16 @@ class Beside(NamedTuple):
         return found
 
 
-def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFact], set[str]]:
+def what_is_over(gone: Iterable[Fact], beside: FactContext) -> tuple[dict[str, OutdatedFact], set[str]]:
     """Return fact -> what is to be said of it, of those that hold no longer, and those that were told as past.
 
     A fact that another one says again still holds, and is in neither, unless that one corrects its days.
     """
-    over: dict[str, OverFact] = {}
+    over: dict[str, OutdatedFact] = {}
     told_as_past: set[str] = set()
-    shared = beside.shared()
+    shared = beside.shared_facts()
     for fact in gone:
-        holding, state = beside.holding(fact, shared), beside.states.get(fact.id)
+        holding, state = beside.current_facts(fact, shared), beside.states.get(fact.id)
         if state is not None and _was_told_as_past(fact, state, beside.follower(fact)):
             told_as_past.add(fact.id)
             continue
@@ -101,22 +101,24 @@ def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFa
 def over_in(
     text: str,
     says: Collection[str],
-    over: Mapping[str, OverFact],
+    over: Mapping[str, OutdatedFact],
     told_as_past: Collection[str],
     words: Mapping[str, FactWords],
-) -> Over:
+) -> OutdatedFacts:
     """Return what of a memory holds no longer; ``words`` has those of its facts, if some of them are over."""
     own = tuple(over[i] for i in sorted(says, reverse=True) if i in over)
     if not own:
-        return Over((), frozenset(says), is_whole=False)
+        return OutdatedFacts((), frozenset(says), is_whole=False)
     known = [i for i in says if i in words]
     more = any(i in told_as_past for i in known) or says_more(text, [words[i] for i in known])
     holds = not over.keys() >= set(known)
     in_text = over_in_text(text, [(words[fact.id], fact.content) for fact in own])
-    return Over(own, frozenset(says), not (holds or more), holds and not more, in_text)
+    return OutdatedFacts(own, frozenset(says), not (holds or more), holds and not more, in_text)
 
 
-def settled_between(over: Mapping[str, Over], whole: Collection[str], shown: Collection[str]) -> dict[str, set[str]]:
+def settled_between(
+    over: Mapping[str, OutdatedFacts], whole: Collection[str], shown: Collection[str]
+) -> dict[str, set[str]]:
     """Return memory -> those beside it that hold where it does not: of which something took the place of its words."""
     holding = set(shown) - set(whole)
     settled = dict.fromkeys(whole, holding)
@@ -154,7 +156,7 @@ def _was_told_as_past(fact: Fact, state: State, follower: Fact | None) -> bool:
     return at_once and (follower is None or (was_over and is_stated and begin < (fact.valid_to or begin)))
 
 
-def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str) -> OverFact:
+def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str) -> OutdatedFact:
     how = "replaced"
     had_ended = state is not None and fact.valid_to is not None and fact.valid_to < state.created_ms
     if state is not None and state.status is Status.INVALIDATED:
@@ -166,4 +168,4 @@ def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str)
     retired = fact.retired if state is None else believed_until(fact, state)
     since = fact.valid_to if how == "ended" else retired
     content = f"{fact.shown_predicate}: {fact.shown_value}"
-    return OverFact(fact.id, content, how, "" if since is None else text_of(since), instead)
+    return OutdatedFact(fact.id, content, how, "" if since is None else text_of(since), instead)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.records.recall import OverInText
+from perdure.records.recall import TextCaveats
 from perdure.rules.language.clauses import finer_clauses, whole_statements
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
@@ -91,7 +91,7 @@ def _says_besides(clause: str, facts: Sequence[FactWords], told: frozenset[str])
     return said and _UNSPACED.search(clause) is None and len(besides) >= _LEAST_BESIDES
 
 
-def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText:
+def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> TextCaveats:
     """Return the sentences that say what is over, if others of two words remain; and what is to be said of the rest.
 
     Beside each fact stands what it says.
@@ -103,8 +103,8 @@ def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText
         spans |= {(a, b) for a, b in found if not fact.subject.isdisjoint(_stems(text[a:b]))} or set(found)
         remarks += [] if found else [content]
     if any(_count(_stems(text[start:end])) >= _LEAST_WORDS for start, end in parts if (start, end) not in spans):
-        return OverInText(tuple(sorted(spans)), tuple(remarks))
-    return OverInText((), tuple(content for _, content in over))
+        return TextCaveats(tuple(sorted(spans)), tuple(remarks))
+    return TextCaveats((), tuple(content for _, content in over))
 
 
 def _stems(text: str) -> frozenset[str]:

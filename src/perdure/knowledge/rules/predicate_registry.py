@@ -13,7 +13,7 @@ import numpy as np
 
 from perdure.knowledge.extraction.words import base_verb, singular
 from perdure.knowledge.records.facts import UNNAMED, Fact, Predicate, ValueKind
-from perdure.knowledge.records.results import Alike
+from perdure.knowledge.records.results import SynonymQuestion
 from perdure.records.errors import PolicyError
 from perdure.records.instant import Instant
 from perdure.records.memory import FACT_SORTS, Document, Shelf, Sort
@@ -103,7 +103,7 @@ class Registry:
         ending = next((last[at:] for at in range(len(last)) if last[at:] in self.endings), None)
         return None if ending is None else self.table[ending]
 
-    def asked(self, words: Iterable[str]) -> frozenset[str]:
+    def asked_predicates(self, words: Iterable[str]) -> frozenset[str]:
         """Return the words of the predicates that a question may mean: "Where does Ana live?" asks for a home.
 
         "What does she want?" asks for whatever she prefers, likes or enjoys; "how old" for an age, "how many" for a
@@ -162,7 +162,11 @@ def shipped_registry(data: Mapping[str, Any]) -> Registry:
     }
     synonyms = {"_".join(_parts(word)): target for target, words in data["same"].items() for word in words.split()}
     registry = Registry(table, synonyms, {word: frozenset(names.split()) for word, names in data["asked"].items()})
-    spoken = {other: registry.asked([word]) for word, others in data["asked_as"].items() for other in others.split()}
+    spoken = {
+        other: registry.asked_predicates([word])
+        for word, others in data["asked_as"].items()
+        for other in others.split()
+    }
     return replace(registry, answers={**spoken, **registry.answers})
 
 
@@ -304,9 +308,9 @@ def _pair(goes: str, stays: str, data: Mapping[str, Any]) -> SynonymPair:
     return SynonymPair(goes, stays, answer, float(data["cosine"]), fact, other, int(data["at_ms"]))
 
 
-def asked_pairs(documents: Iterable[Document]) -> tuple[Alike, ...]:
+def asked_pairs(documents: Iterable[Document]) -> tuple[SynonymQuestion, ...]:
     """Return the pairs that were asked about, for people."""
-    return tuple(Alike(p.goes, p.stays, p.said.value, p.cosine) for p in pairs_of(documents))
+    return tuple(SynonymQuestion(p.goes, p.stays, p.said.value, p.cosine) for p in pairs_of(documents))
 
 
 def canonical_name(name: str, pairs: Iterable[SynonymPair]) -> str:

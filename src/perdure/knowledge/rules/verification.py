@@ -10,16 +10,16 @@ from typing import Any, Final
 from perdure.knowledge.extraction.values import same_value, value_of
 from perdure.knowledge.records.authority import (
     Agreement,
+    AnswerStatus,
     AuthorityAnswer,
     AuthorityQuestion,
     Citation,
+    CitationCheck,
     CitationKind,
-    Sight,
-    Sighting,
-    Standing,
+    CitationState,
     Verdict,
 )
-from perdure.knowledge.records.facts import Fact, Learned, Value
+from perdure.knowledge.records.facts import Fact, FactOrigin, Value
 from perdure.knowledge.rules.fact_records import fact_text
 from perdure.records.instant import HOUR_MS, Instant
 from perdure.records.memory import Document, Draft, Kind, Record, State, Trust
@@ -80,27 +80,29 @@ def _is_within(position: int, places: Sequence[re.Match[str]]) -> bool:
     return any(p.start() <= position < p.end() for p in places)
 
 
-def since_earlier(sightings: Sequence[Sighting], before: Iterable[Mapping[str, Any]]) -> list[Sighting]:
-    """Return what was seen, in the light of what an earlier look wrote down (``Sighting.to_dict``).
+def since_earlier(sightings: Sequence[CitationCheck], before: Iterable[Mapping[str, Any]]) -> list[CitationCheck]:
+    """Return what was seen, in the light of what an earlier look wrote down (``CitationCheck.to_dict``).
 
     Only what was there once can be gone: most of what is written like a file, and is not there, never was.
     """
-    once = {s["cited"] for s in before if s.get("there", s["sight"] == Sight.FINE)}
-    return [_since(s, seen_before=s.sight is Sight.FINE or s.citation.text in once) for s in sightings]
+    once = {s["cited"] for s in before if s.get("there", s["sight"] == CitationState.FINE)}
+    return [_since(s, seen_before=s.sight is CitationState.FINE or s.citation.text in once) for s in sightings]
 
 
-def _since(look: Sighting, *, seen_before: bool) -> Sighting:
-    if seen_before or look.sight is Sight.UNVERIFIABLE:
+def _since(look: CitationCheck, *, seen_before: bool) -> CitationCheck:
+    if seen_before or look.sight is CitationState.UNVERIFIABLE:
         return replace(look, there=seen_before)
-    return replace(look, sight=Sight.UNVERIFIABLE, evidence=f"{look.evidence}, and was not seen before", found=())
+    return replace(
+        look, sight=CitationState.UNVERIFIABLE, evidence=f"{look.evidence}, and was not seen before", found=()
+    )
 
 
-def worst(sightings: Sequence[Sighting]) -> Sight:
+def worst(sightings: Sequence[CitationCheck]) -> CitationState:
     """Return what is said of a memory that cites several things: the worst of them.
 
     A URL is recorded and never fetched, so it says nothing against what else is cited and seen.
     """
-    order = list(Sight)
+    order = list(CitationState)
     sights = [s.sight for s in sightings if s.citation.kind is not CitationKind.URL] or [s.sight for s in sightings]
     return max(sights, key=order.index)
 
@@ -130,7 +132,7 @@ def deciding_answer(heard: Sequence[tuple[str, AuthorityAnswer]]) -> tuple[str, 
 
     One that cannot be reached is not silent: what it would have said outranks those after it.
     """
-    return next((pair for pair in heard if pair[1].standing is not Standing.SILENT), heard[0])
+    return next((pair for pair in heard if pair[1].standing is not AnswerStatus.SILENT), heard[0])
 
 
 def verdict_of(fact: Fact, authority: str, answer: AuthorityAnswer, now: Instant) -> Verdict:
@@ -140,7 +142,7 @@ def verdict_of(fact: Fact, authority: str, answer: AuthorityAnswer, now: Instant
 
 
 def _compare(fact: Fact, answer: AuthorityAnswer, now: Instant) -> tuple[Agreement, str]:
-    if answer.standing is not Standing.KNOWN:
+    if answer.standing is not AnswerStatus.KNOWN:
         return Agreement(answer.standing.value), ""
     known: list[Value] = []
     for value in (value_of(text, now) for text in answer.values):
@@ -202,7 +204,7 @@ def fact_from_authority(identity: str, fact: Fact, verdict: Verdict) -> Fact:
         predicate=fact.predicate,
         type=fact.type,
         value=value_of(verdict.known[0], verdict.at),
-        learned=Learned.AUTHORITY,
+        learned=FactOrigin.AUTHORITY,
         trust=Trust.AUTHORITY,
         valid_from=verdict.at,
         called=fact.called,
@@ -230,7 +232,7 @@ def check_data(verdict: Verdict, before: Document | None, *, counted: bool) -> d
     }
 
 
-def seen_data(sightings: Sequence[Sighting], now: Instant) -> dict[str, Any]:
+def seen_data(sightings: Sequence[CitationCheck], now: Instant) -> dict[str, Any]:
     """Return what is written down about what a memory cites; the worst of it is the outcome."""
     sight = worst(sightings)
     text = "; ".join(s.evidence for s in sightings if s.sight is sight)

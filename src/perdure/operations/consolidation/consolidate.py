@@ -150,7 +150,7 @@ def _find_groups(ctx: Context, request: ConsolidateRequest) -> _Found:
         recorded = list(_links(ctx, request.namespace, NEAR))
         _read(ctx, request.namespace, sorted({identity for pair in recorded for identity in pair}), index)
         indexed = set(index.ids)
-        compared = index.compared([pair for pair in recorded if indexed.issuperset(pair)], policy)
+        compared = index.compare_pairs([pair for pair in recorded if indexed.issuperset(pair)], policy)
         pairs = [pair for pair in compared if pair.reaches(min(request.threshold, policy.link_at))]
         alike = SimilarMemories(pairs, exact=False, notes=("only pairs that were recorded when memories were stored",))
     else:
@@ -191,7 +191,7 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
             near = [identity for some in found.groups[position : position + AT_ONCE] for identity in some]
             decisions.admit(find_records(ctx, request.namespace, near))
         members = [decisions.records[identity] for identity in group if identity in decisions.records]
-        pairs = [*within, *found.index.compared(pairs_to_compare(members, within), policy)]
+        pairs = [*within, *found.index.compare_pairs(pairs_to_compare(members, within), policy)]
         likeness |= {(pair.a, pair.b): pair.combined for pair in pairs}
         proposals.append(propose_merges(members, pairs, request.threshold, request.strategy, request.guard, policy))
         merging += bool(proposals[-1].merges)

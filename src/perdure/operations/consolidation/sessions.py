@@ -16,14 +16,14 @@ from perdure.operations.lifecycle.sweep import sweep
 from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.consolidation_results import Crystal, PromotionResult, SessionResult
+from perdure.records.consolidation_results import CrystallizedSummary, PromotionResult, SessionResult
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import DERIVED, Document, Kind, Record, Scope, Shelf, Status
 from perdure.rules.consolidation.merge_plan import stands_for_link
 from perdure.rules.consolidation.tasks import (
     CONNECTING,
-    Sketch,
+    SummaryDraft,
     join_texts,
     most_tokens,
     open_in_task,
@@ -44,7 +44,7 @@ class _Promotion:
     decisions: Decisions
     promoted: tuple[str, ...]
     median: float
-    summaries: Mapping[str, Sketch]
+    summaries: Mapping[str, SummaryDraft]
 
 
 def promote(
@@ -77,7 +77,7 @@ def _result(promotion: _Promotion) -> PromotionResult:
         median=promotion.median,
         promoted=promotion.promoted,
         summaries=tuple(
-            Crystal(identity, s.draft.text, s.members, round(s.draft.confidence, 6))
+            CrystallizedSummary(identity, s.draft.text, s.members, round(s.draft.confidence, 6))
             for identity, s in promotion.summaries.items()
         ),
     )
@@ -157,7 +157,7 @@ def _connected_pairs(ctx: Context, namespace: str, records: Sequence[Record]) ->
                 yield identity, other
 
 
-def _reword(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -> list[Sketch]:
+def _reword(ctx: Context, chosen: Sequence[Record], found: Sequence[SummaryDraft]) -> list[SummaryDraft]:
     """Return the summaries in a model's words where one is configured and adds nothing of its own."""
     by = {r.id: r for r in chosen}
     members = [[by[i] for i in sketch.members] for sketch in found]
@@ -165,7 +165,7 @@ def _reword(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -> 
     return [use_model_text(s, members[n], texts[n]) if n in texts else s for n, s in enumerate(found)]
 
 
-def _store_summaries(ctx: Context, decisions: Decisions, found: Sequence[Sketch]) -> dict[str, Sketch]:
+def _store_summaries(ctx: Context, decisions: Decisions, found: Sequence[SummaryDraft]) -> dict[str, SummaryDraft]:
     stored = insert(ctx, decisions, [sketch.draft for sketch in found]) if found else []
     summaries = {record.id: sketch for record, sketch in zip(stored, found, strict=True)}
     for identity, sketch in summaries.items():

@@ -11,7 +11,7 @@ from perdure.operations.documents import PAGE, find_records, ids_through, pages
 from perdure.operations.lifecycle.gates import carry_out
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.consolidation_results import Refused, TaskResult
+from perdure.records.consolidation_results import TaskResult, UnmergedPair
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Status
@@ -42,7 +42,7 @@ class _TaskEnd:
     strengthened: int  # edges whose weight rises
 
     @property
-    def promoted(self) -> tuple[str, ...]:
+    def promoted_ids(self) -> tuple[str, ...]:
         """The memories that leave the task."""
         return tuple(sorted(r.id for r in self.left if r.id not in self.merged))
 
@@ -60,7 +60,7 @@ def complete_task(
 
     def attempt() -> TaskResult:
         end = _decide(ctx, namespace, open_in_task(_read(ctx, task, namespace), session))
-        note = f"complete_task {task}: {len(end.promoted)} promoted, {len(end.merged)} merged"
+        note = f"complete_task {task}: {len(end.promoted_ids)} promoted, {len(end.merged)} merged"
         plan = end.decisions.plan("complete_task", note)
         plans, operations = carry_out(ctx, plan, dry_run=dry_run, accept_loss=accept_loss)
         return replace(_result(end, task), dry_run=dry_run, plans=plans, operations=operations)
@@ -72,13 +72,13 @@ def _result(end: _TaskEnd, task: str) -> TaskResult:
     homeless = {r.id for r in end.left if r.content.session is None}
     return TaskResult(
         merged_count=len(end.merged),
-        promoted_count=len(end.promoted),
+        promoted_count=len(end.promoted_ids),
         edges_strengthened=end.strengthened,
         task=task,
-        promoted=end.promoted,
+        promoted=end.promoted_ids,
         merged=end.merged,
-        long_term=tuple(i for i in end.promoted if i in homeless),
-        refusals=tuple(Refused(r.a, r.b, r.reason) for p in end.proposals for r in p.refusals),
+        long_term=tuple(i for i in end.promoted_ids if i in homeless),
+        refusals=tuple(UnmergedPair(r.a, r.b, r.reason) for p in end.proposals for r in p.refusals),
     )
 
 
@@ -103,7 +103,7 @@ def _decide(ctx: Context, namespace: str, records: list[Record]) -> _TaskEnd:
     likeness = {(pair.a, pair.b): pair.combined for pair in compared}
     merges = [(merge, merge.keeper or "") for proposal in proposals for merge in proposal.merges]
     end = _TaskEnd(decisions, records, proposals, decide_merges(decisions, merges, likeness, edges), strengthened)
-    for identity in end.promoted:
+    for identity in end.promoted_ids:
         session = decisions.records[identity].content.session
         after = leave_task(decisions.states[identity], session, ctx.policy, decisions.now)
         because = f"task completed: to {after.scope}" + ("" if session else ", because the memory has no session")
@@ -119,7 +119,7 @@ def _compare(ctx: Context, decisions: Decisions, edges: EdgeUse) -> list[LikePai
     index = SimilarityIndex()
     for page in pages(r for r in records if r.id in paired_ids):
         index.add(page, ctx.store.vectors(decisions.namespace, [r.id for r in page]))
-    return index.compared(pairs, ctx.policy.consolidate)
+    return index.compare_pairs(pairs, ctx.policy.consolidate)
 
 
 def _accesses(ctx: Context, namespace: str, edges: EdgeUse, now: Instant) -> dict[str, int]:

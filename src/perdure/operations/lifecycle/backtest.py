@@ -12,9 +12,9 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form, Shelf, Status
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
-from perdure.records.report import BacktestResult, Lived, Missed, Operation
+from perdure.records.report import BacktestResult, MissedHit, Operation, PolicyOutcome
 from perdure.rules.lifecycle.policy_replay import (
-    Past,
+    MemoryHistory,
     ReplayedLife,
     is_independent_of_policy,
     reconstruct_past,
@@ -103,7 +103,7 @@ def _journalled_changes(ctx: Context, namespace: str) -> tuple[ChangesByMemory, 
 
 def _pasts(
     ctx: Context, namespace: str, changes: ChangesByMemory, accesses: Mapping[str, list[tuple[Instant, int]]]
-) -> Iterator[Past]:
+) -> Iterator[MemoryHistory]:
     for record in find_records(ctx, namespace, all_ids(ctx, namespace)):
         yield reconstruct_past(record, changes.get(record.id, ()), tuple(accesses.get(record.id, ())))
 
@@ -143,7 +143,7 @@ class _Side:
             and transition.state.status is Status.ACTIVE
         )
 
-    def summary(self, recalls: Sequence[_LoggedRecall]) -> Lived:
+    def summary(self, recalls: Sequence[_LoggedRecall]) -> PolicyOutcome:
         """Return the figures."""
         lives = list(self.lives.values())
         visible = [x.after for x in lives if x.after.status is Status.ACTIVE]
@@ -151,7 +151,7 @@ class _Side:
         judged = [(a.useful, left) for a, left in left if a.has_outcome]
         found, useful = sum(len(u & set(v)) for u, v in judged), sum(len(u) for u, _ in judged)
         shown = sum(len(v) for _, v in judged)
-        return Lived(
+        return PolicyOutcome(
             policy=self.policy.version,
             preset=self.policy.preset,
             visible=len(visible),
@@ -170,11 +170,11 @@ def _changed_tier(life: ReplayedLife) -> bool:
     return len({transition.state.tier for transition in life.transitions} | {life.after.tier}) > 1
 
 
-def _lost_hits(recalls: Sequence[_LoggedRecall], now: _Side, other: _Side) -> Iterator[Missed]:
+def _lost_hits(recalls: Sequence[_LoggedRecall], now: _Side, other: _Side) -> Iterator[MissedHit]:
     """Yield the hits that only the other policy would have hidden, newest recall first."""
     for a in recalls:
         for identity in a.hits:
             if other.hidden(identity, a.at) and not now.hidden(identity, a.at):
                 transition = other.lives[identity].at(a.at)
                 because = "" if transition is None else f"hidden {text_of(transition.at)}: {transition.because}"
-                yield Missed(a.id, text_of(a.at), a.query, identity, identity in a.useful, because)
+                yield MissedHit(a.id, text_of(a.at), a.query, identity, identity in a.useful, because)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from perdure.operations.extract import Place
+from perdure.operations.extract import NoteDestination
 from perdure.operations.intact import intact
 from perdure.operations.lifecycle.compression import join_lines
 from perdure.operations.lifecycle.review import left_today, review
@@ -66,7 +66,7 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     """Return what a digest may show: visible memories with their whole texts, without what is known to be over."""
     records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
     considered = whole_memory_items(intact(records), ctx.policy, ctx.clock())
-    outdated = ctx.extension.outdated(ctx, namespace, considered)
+    outdated = ctx.extension.outdated_memories(ctx, namespace, considered)
     replaced = _replaced_ids(ctx, namespace, considered)
     today = from_instant(ctx.clock()).date()
     hidden = outdated.hidden | replaced | {m.id for m in considered if has_ended(m, today)}
@@ -113,7 +113,7 @@ def _questions(ctx: Context, namespace: str, inside: str | None, *, brief: bool)
     """
     questions = review(ctx, namespace, _QUESTIONS)
     records = {r.id: r for r in ctx.store.get(namespace, [q.id for q in questions])} if questions else {}
-    place = Place(namespace, inside)
+    place = NoteDestination(namespace, inside)
     visible = [q for q in questions if q.id in records and place.sees(records[q.id])]
     visible = [q for q in visible if brief or q.against or records[q.id].state.kind is not Kind.FACT]
     return visible[: left_today(ctx, namespace)] if visible else []

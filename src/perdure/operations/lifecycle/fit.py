@@ -19,7 +19,7 @@ from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Content, Form, MemoryItem, Record, State, Status
 from perdure.records.plan import Plan
-from perdure.records.report import FitResult, Held, Refitted, Report, TierMove
+from perdure.records.report import BudgetChange, FitResult, HeldMoves, SweepReport, TierMove
 from perdure.records.store_rows import Lease, TransactionView
 from perdure.rules.decisions import Decisions, settle
 from perdure.rules.lifecycle.budget_fitting import (
@@ -76,7 +76,9 @@ def fit_to_policy(
     return result
 
 
-def fit_after_sweep(ctx: Context, report: Report, namespace: str | None = None, lease: Lease | None = None) -> Report:
+def fit_after_sweep(
+    ctx: Context, report: SweepReport, namespace: str | None = None, lease: Lease | None = None
+) -> SweepReport:
     """Return the report of a sweep with what keeping its namespaces within the policy's budget did besides.
 
     A dry run tells what would be done to what the sweep's own plans leave, so that all apply one after the other.
@@ -92,7 +94,7 @@ def fit_after_sweep(ctx: Context, report: Report, namespace: str | None = None, 
             report = replace(
                 report,
                 moved=(*report.moved, *moved),
-                held=(*report.held, *((Held(place, (), result.held),) if result.held else ())),
+                held=(*report.held, *((HeldMoves(place, (), result.held),) if result.held else ())),
                 operations=(*report.operations, *result.operations),
                 plans=(*report.plans, *result.plans),
             )
@@ -120,7 +122,7 @@ class _Fit:
     # memories whose answers the recall gate would lose; they stay as they are
     spared: set[str] = field(default_factory=set)
     before: int | None = None  # tokens visible at the start
-    refitted: list[Refitted] = field(default_factory=list)  # what was done
+    refitted: list[BudgetChange] = field(default_factory=list)  # what was done
     plans: list[Plan] = field(default_factory=list)  # how
     held: str = ""  # why a gate stopped some of it
 
@@ -231,14 +233,14 @@ class _Fit:
         for batch in (*_batches(shorter, BATCH), *_batches(aside, BATCH)):
             plan = self._plan(dict(batch))
             if not self.dry_run:
-                fence = self.lease and self.lease.extended(self.ctx.clock())
+                fence = self.lease and self.lease.extend(self.ctx.clock())
                 self.ctx.store.apply(plan, fence=fence, check=_guard(self.ctx, plan, self.accept_loss))
             elif not self.ctx.store.read_only:
                 self._try(plan)
             self.plans.append(plan)
             for identity, form in batch:
                 was = self.pieces[identity].forms[0][0]
-                self.refitted.append(Refitted(identity, f"{was.value} to {form.value if form else 'archived'}"))
+                self.refitted.append(BudgetChange(identity, f"{was.value} to {form.value if form else 'archived'}"))
 
     def _try(self, plan: Plan) -> None:
         """Ask the recall gate about a plan of a dry run, together with what would be written before it."""

@@ -14,8 +14,8 @@ from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Record, Status
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import CandidateColumns, Filters, Pool, Query
-from perdure.records.report import Held
-from perdure.records.store_rows import Lost
+from perdure.records.report import HeldMoves
+from perdure.records.store_rows import LostAnswer
 from perdure.rules.lifecycle.canaries import recall_refusal
 from perdure.rules.lifecycle.ration import Ration, Rationing
 from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, Transition, forecast_moves, replay
@@ -26,18 +26,20 @@ TRIES: Final = 5
 
 def gate_openings(
     ctx: Context, place: str, sharing: Rationing, ration: Ration
-) -> tuple[Mapping[str, Opening], list[Held]]:
+) -> tuple[Mapping[str, Opening], list[HeldMoves]]:
     """Return from when both gates let memories be hidden or shortened, and what they still hold in the end."""
-    shut, refused = _refused(ctx, place, sharing, ration)
+    shut, refused = _refused_openings(ctx, place, sharing, ration)
     held: dict[str, list[str]] = {}
     for identity in sharing.states:
         if identity in refused or identity in ration.waits:
             because = refused.get(identity) or ration.waits[identity].of_all
             held.setdefault(because, []).append(identity)
-    return {**ration.openings, **shut}, [Held(place, tuple(ids), because) for because, ids in held.items()]
+    return {**ration.openings, **shut}, [HeldMoves(place, tuple(ids), because) for because, ids in held.items()]
 
 
-def _refused(ctx: Context, place: str, sharing: Rationing, ration: Ration) -> tuple[dict[str, Opening], dict[str, str]]:
+def _refused_openings(
+    ctx: Context, place: str, sharing: Rationing, ration: Ration
+) -> tuple[dict[str, Opening], dict[str, str]]:
     """Return the openings of what the recall gate would hold, and why it holds it, by memory id.
 
     It is asked once about all that would go by an instant, not for each day, and by what the questions find now. Where
@@ -53,7 +55,7 @@ def _refused(ctx: Context, place: str, sharing: Rationing, ration: Ration) -> tu
         return shut, refused
     answers = held.union(*(stake.ids_of(c, before) for c, _, before in stake.asked)) & sharing.states.keys()
     worded = {a.id for c, _, before in stake.asked if c.contains for a in before}
-    found = _replayed(ctx, sharing, {i: ration.openings[i] for i in answers})
+    found = _replay_openings(ctx, sharing, {i: ration.openings[i] for i in answers})
     rest = forecast_moves(sharing.states, sharing.accesses, sharing.until, ctx.policy, ration.openings).hidden_at()
     for _ in range(TRIES):
         view.lay(list(found.values()), rest.keys() - answers, worded, sharing.until)
@@ -64,11 +66,11 @@ def _refused(ctx: Context, place: str, sharing: Rationing, ration: Ration) -> tu
             break
         shut |= {i: _shut(ration.openings[i], going[i], again=i in refused) for i in culprits}
         refused |= dict.fromkeys(culprits, recall_refusal(lost))
-        found |= _replayed(ctx, sharing, {i: shut[i] for i in culprits})
+        found |= _replay_openings(ctx, sharing, {i: shut[i] for i in culprits})
     return shut, refused
 
 
-def _replayed(ctx: Context, sharing: Rationing, openings: Mapping[str, Opening]) -> dict[str, Trajectory]:
+def _replay_openings(ctx: Context, sharing: Rationing, openings: Mapping[str, Opening]) -> dict[str, Trajectory]:
     states = {i: sharing.states[i] for i in openings}
     return {t.id: t for t in replay(states, sharing.accesses, sharing.until, ctx.policy, openings)}
 
@@ -77,7 +79,7 @@ def _losses(trajectory: Trajectory) -> list[Transition]:
     return [s for s in trajectory.transitions if s.hides or s.shrinks]
 
 
-def _culprits(lost: Sequence[Lost], going: Mapping[str, Sequence[Transition]], held: Collection[str]) -> set[str]:
+def _culprits(lost: Sequence[LostAnswer], going: Mapping[str, Sequence[Transition]], held: Collection[str]) -> set[str]:
     """Return which of the memories that lose something are to be held, so that no answer is lost."""
     found = set[str]()
     for one in lost:

@@ -17,7 +17,7 @@ from perdure.records.memory import STANDS_FOR, Record, Shelf
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Answer, Canary, Lost, SearchView, TransactionView
+from perdure.records.store_rows import Answer, Canary, LostAnswer, SearchView, TransactionView
 from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
 from perdure.rules.lifecycle.ration import Budget, LossHistory
 from perdure.rules.lifecycle.signals import memory_items
@@ -72,7 +72,7 @@ def _over_budget(ctx: Context, plan: Plan) -> str:
     """
     gates = ctx.policy.gates
     if plan.operation != "sweep":
-        return budget_of(ctx, plan.namespace).refusal_of(plan.hides, len(plan.shortened), gates)
+        return budget_of(ctx, plan.namespace).refusal_of(plan.hides, len(plan.shortened_ids), gates)
     days = Counter(
         c.after.get("status_ms", plan.at) // DAY_MS
         for c in plan.changes
@@ -87,7 +87,7 @@ def _over_budget(ctx: Context, plan: Plan) -> str:
                 f"loss budget: the plan would hide {hides} memories on {text_of(day * DAY_MS)[:10]}; {allowed} may be"
             )
         before += hides
-    return budget_of(ctx, plan.namespace).too_short(len(plan.shortened), gates)
+    return budget_of(ctx, plan.namespace).too_short(len(plan.shortened_ids), gates)
 
 
 def budget_of(ctx: Context, place: str) -> Budget:
@@ -124,7 +124,7 @@ def recall_gate(ctx: Context, plan: Plan) -> Check | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Stake:
+class CanaryAnswers:
     """What a namespace's canaries have to lose."""
 
     at: Instant
@@ -136,7 +136,7 @@ class Stake:
         named = {*canary.expect, *(answer.id for answer in before)}
         return named.union(*(self.stand_ins.get(i, frozenset()) for i in canary.expect))
 
-    def lost_in(self, ctx: Context, look: SearchView) -> list[Lost]:
+    def lost_in(self, ctx: Context, look: SearchView) -> list[LostAnswer]:
         """Return the answers of now that are none in a view of what would be."""
         return [
             lost
@@ -151,7 +151,7 @@ def find_stake(
     look: SearchView,
     changes: Sequence[Change] = (),
     concerns: Callable[[frozenset[str]], bool] | None = None,
-) -> Stake:
+) -> CanaryAnswers:
     """Return what the canaries of a namespace find in a view of it as it is, before some changes.
 
     ``concerns`` says of the memories that a canary expects, and of what stands for them, whether it is to be asked.
@@ -165,7 +165,7 @@ def find_stake(
     questions = [(c, _question(ctx, c.text)) for c in canaries]
     before = [(c, q, found) for c, q in questions if (found := _answers(ctx, look, q, now))]
     stand_ins = _stand_ins(ctx, place, changes, {i for c, _, _ in before for i in c.expect})
-    return Stake(now, [x for x in before if lost_answers(x[0], x[2], (), stand_ins)], stand_ins)
+    return CanaryAnswers(now, [x for x in before if lost_answers(x[0], x[2], (), stand_ins)], stand_ins)
 
 
 def why_of(error: GateStopped) -> str:

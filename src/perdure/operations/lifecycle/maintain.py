@@ -10,7 +10,7 @@ from zlib import crc32
 from perdure.operations.lifecycle.sweep import due_places, sweep_leased
 from perdure.operations.ports import Context
 from perdure.records.errors import LeaseLost, PerdureError, StoreUnavailable
-from perdure.records.report import Maintained, Report
+from perdure.records.report import MaintenanceRound, SweepReport
 
 LEASE_MS: Final = 60_000
 """A worker that dies keeps a namespace from the others for so long; each write extends the lease."""
@@ -20,13 +20,13 @@ LEASE_MS: Final = 60_000
 class _Round:
     kept: int = 0
     lost: int = 0
-    reports: list[Report] = field(default_factory=list)
+    reports: list[SweepReport] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
 
-    def result(self, owner: str, due: int) -> Maintained:
+    def result(self, owner: str, due: int) -> MaintenanceRound:
         """Return what was done; where nothing was left to look at, another worker was here in the meantime."""
         swept = sum(bool(r.examined) for r in self.reports)
-        return Maintained(
+        return MaintenanceRound(
             owner=owner,
             due=due,
             swept=swept,
@@ -40,7 +40,7 @@ class _Round:
         )
 
 
-class Turns(Protocol):
+class SweepTurns(Protocol):
     """Which namespaces are this worker's to sweep now, by a schedule."""
 
     def begin(self, place: str) -> bool:
@@ -56,8 +56,8 @@ def maintain(
     owner: str,
     ttl: int = LEASE_MS,
     stop: Callable[[], bool] = lambda: False,
-    turns: Turns | None = None,
-) -> Maintained:
+    turns: SweepTurns | None = None,
+) -> MaintenanceRound:
     """Sweep every namespace that is due and that no other worker keeps.
 
     Workers may run on many machines, and their clocks may differ: a lease only keeps them from doing the same work

@@ -21,7 +21,7 @@ from perdure.records.damage import CheckScope
 from perdure.records.errors import StoreReadOnly
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Tier
-from perdure.records.report import Upkept
+from perdure.records.report import MaintenanceResult
 from perdure.records.store_rows import UpkeepState
 from perdure.rules.lifecycle.schedule import Task
 from perdure.rules.lifecycle.signals import memory_items
@@ -44,7 +44,7 @@ def upkeep(
     stop: Callable[[], bool] = lambda: False,
     known: MutableMapping[str, Instant] | None = None,
     progress: Progress | None = None,
-) -> Upkept:
+) -> MaintenanceResult:
     """Run what is due by the schedule in every namespace: sweeps, then reports, backups, verifications.
 
     Each task of a namespace has a document that says when it last ran; a worker begins by writing itself into it, and
@@ -69,7 +69,7 @@ def upkeep(
             break
         turns.look(status, quiet, {**_tasks(ctx, status, first=not number), **ctx.extension.tasks(ctx)})
         tell(number + 1)
-    return Upkept(swept, tuple(turns.runs))
+    return MaintenanceResult(swept, tuple(turns.runs))
 
 
 def _in_view(work: Work) -> Work:
@@ -198,7 +198,7 @@ def _tasks(ctx: Context, status: UpkeepState, *, first: bool) -> dict[Task, Work
 
 
 @dataclass(frozen=True, slots=True)
-class Trimmed:
+class TrimRun:
     """What one run did."""
 
     last: str  # the last operation that was looked at
@@ -207,7 +207,7 @@ class Trimmed:
     size: int  # characters that the lines of the journal have now
 
 
-def trim(ctx: Context, place: str, after: str) -> Trimmed:
+def trim(ctx: Context, place: str, after: str) -> TrimRun:
     """Trim a namespace's operations that are older than the horizon, the oldest first, page by page.
 
     ``after`` is the last operation that an earlier run looked at; empty for none.
@@ -219,4 +219,4 @@ def trim(ctx: Context, place: str, after: str) -> Trimmed:
         operations, damaged, after = operations + page.operations, damaged + page.damaged, page.last
         if page.end:
             break
-    return Trimmed(after, operations, damaged, ctx.store.journal_bytes(place))
+    return TrimRun(after, operations, damaged, ctx.store.journal_bytes(place))

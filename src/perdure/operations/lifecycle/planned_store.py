@@ -65,7 +65,7 @@ class PlannedStore:
         found = self._store.accesses(namespace, ids, until)
         if namespace != self._namespace:
             return found
-        return {i: left for i, some in found.items() if (left := self._waiting(i, some))}
+        return {i: left for i, some in found.items() if (left := self._uncounted_accesses(i, some))}
 
     def visible_tokens(self, namespace: str) -> int:
         """Return tokens as ``Store.visible_tokens`` does."""
@@ -90,14 +90,14 @@ class PlannedStore:
             state=self._state(record.id, record.state),
             content=record.content if shown == record.content.shown else replace(record.content, shown=shown),
             op=row.get("op", record.op),
-            accesses=self._waiting(record.id, record.accesses),
+            accesses=self._uncounted_accesses(record.id, record.accesses),
         )
 
     def _state(self, identity: str, state: State) -> State:
         row = self._rows.get(identity, {})
         return replace(state, **{name: value for name, value in row.items() if name in _STATE})
 
-    def _waiting(self, identity: str, accesses: Iterable[tuple[Instant, int]]) -> Pairs:
+    def _uncounted_accesses(self, identity: str, accesses: Iterable[tuple[Instant, int]]) -> Pairs:
         counted = self._counted.get(identity, set())
         return tuple(pair for pair in accesses if pair[0] not in counted)
 

@@ -22,7 +22,7 @@ from perdure.records.signal_results import (
     StrengthenResult,
     WeakenResult,
 )
-from perdure.rules.lifecycle.decay import PREVIEW, Decay, Page, decay_page, decay_plan, preview
+from perdure.rules.lifecycle.decay import PREVIEW, Decay, DecayPage, decay_page, decay_plan, preview
 from perdure.rules.lifecycle.reinforcement import (
     Boost,
     SignalChange,
@@ -55,11 +55,11 @@ def decay(ctx: Context, namespace: str | None, settings: Decay, *, dry_run: bool
 
 def _page(
     ctx: Context, place: str, after: str, settings: Decay, now: Instant, operations: list[str], *, dry_run: bool
-) -> tuple[Page, str | None]:
+) -> tuple[DecayPage, str | None]:
     """Report on the next memories, and write it down; return the report and the last id, None after the last page."""
     most = ctx.policy.upkeep.decay_batch
 
-    def attempt() -> tuple[Page, str | None]:
+    def attempt() -> tuple[DecayPage, str | None]:
         rows = ctx.store.importance_rows(place, after, most, PREVIEW + 1)
         waiting = ctx.store.accesses(place, [g.id for g in rows], now + CENTURY_MS)
         states = {i: state for i, (state, _) in ctx.store.states(place, list(waiting)).items()} if waiting else {}

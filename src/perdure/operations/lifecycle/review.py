@@ -74,7 +74,7 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         questions += [q for m in visible if (q := _question(m, about[m.id], rivals, words)) is not None]
     questions = _each_conflict_once(questions)
     most = left_today(ctx, namespace) if limit is None else limit
-    stale = _aging(ctx, namespace, now, about, most)
+    stale = _aging_facts(ctx, namespace, now, about, most)
     words = whose_words(ctx, namespace, {m.id: fact for m, fact in stale if fact is not None})
     questions += [_stale_question(m, words, ctx.policy.knowledge) for m, _ in stale]
     questions += ctx.extension.questions(ctx, namespace, now)
@@ -92,7 +92,7 @@ def _each_conflict_once(questions: Sequence[Question]) -> list[Question]:
     return [q for q in questions if q.id not in within]
 
 
-def _aging(
+def _aging_facts(
     ctx: Context, namespace: str, now: Instant, excluded: Container[str], most: int
 ) -> list[tuple[MemoryItem, Fact | None]]:
     """Return the ageing facts with the highest value at risk that a person is willing to be asked about.

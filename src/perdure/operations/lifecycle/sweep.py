@@ -21,7 +21,7 @@ from perdure.records.errors import ConflictError, GateStopped, IncompleteWarning
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.report import Held, Report, TierMove
+from perdure.records.report import HeldMoves, SweepReport, TierMove
 from perdure.records.store_rows import Lease
 from perdure.rules.lifecycle.maintenance import (
     GateRefusals,
@@ -31,8 +31,8 @@ from perdure.rules.lifecycle.maintenance import (
     trajectory_changes,
 )
 from perdure.rules.lifecycle.outlook import FIRST_MOVES, Outlook
-from perdure.rules.lifecycle.ration import Ration, Rationing, Wait
-from perdure.rules.lifecycle.replay_rounds import Foreseen
+from perdure.rules.lifecycle.ration import Ration, Rationing, WaitReason
+from perdure.rules.lifecycle.replay_rounds import ForeseenStates
 from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, forecast_moves, replay
 
 TRIES: Final = 4
@@ -46,13 +46,13 @@ class _Tally:
     examined: int = 0
     counted: int = 0
     moved: list[TierMove] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
+    held: list[HeldMoves] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
 
 
 def sweep(
     ctx: Context, *, dry_run: bool = False, namespace: str | None = None, accept_loss: str | None = None
-) -> Report:
+) -> SweepReport:
     """Bring every memory to where it belongs by now.
 
     Moves are dated at the instant at which they fell due, or were let go; a second sweep at the same instant finds
@@ -80,7 +80,7 @@ def due_places(ctx: Context, now: Instant, *, include_tried_today: bool = True) 
     return sorted(due.items())
 
 
-def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
+def sweep_leased(ctx: Context, lease: Lease, policy: str) -> SweepReport:
     """Sweep one namespace as the worker that keeps it; every write checks the lease and extends it.
 
     Raises:
@@ -117,8 +117,8 @@ def _sweep_namespace(one: _Sweep, policy: str, tally: _Tally) -> None:
         _note_policy(one, policy)
 
 
-def _report(tally: _Tally, *, dry_run: bool) -> Report:
-    return Report(
+def _report(tally: _Tally, *, dry_run: bool) -> SweepReport:
+    return SweepReport(
         dry_run=dry_run,
         examined=tally.examined,
         moved=tuple(sorted(tally.moved, key=lambda m: m.at)),
@@ -129,7 +129,7 @@ def _report(tally: _Tally, *, dry_run: bool) -> Report:
     )
 
 
-def forecast(ctx: Context, days: float, namespace: str | None = None, *, details: bool = False) -> Report:
+def forecast(ctx: Context, days: float, namespace: str | None = None, *, details: bool = False) -> SweepReport:
     """Return what would move within some days if nothing happened, without touching anything.
 
     Moves are counted by day and kind; ``details`` puts every one into words, not only the first. Of all namespaces
@@ -153,7 +153,7 @@ def _forecast_place(ctx: Context, place: str, policy: str, until: Instant, befor
     sharing = _new_rationing(ctx, before.now, until, policy_changed=policy_changed)
     for page in _foresee_pages(ctx, place, until, sharing, policy_changed=policy_changed):
         start = before.examined + found.examined
-        came |= {identity: (start, row) for row, identity in page.losing().items()}
+        came |= {identity: (start, row) for row, identity in page.lost_ids().items()}
         places = [(start, row) for row in range(len(page.ids))]
         found.add_page(page, page.loses, place, places, ctx.policy)
         found.examined += len(page.ids)
@@ -173,7 +173,7 @@ def _forecast_losses(
     found.held += held
     page = forecast_moves(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
     found.add_page(page, page.shortens, place, [came[i] for i in page.ids], ctx.policy)
-    shortening = {i: sharing.states[i] for i in page.shortening()}
+    shortening = {i: sharing.states[i] for i in page.shortened_ids()}
     for some in pages(replay(shortening, sharing.accesses, sharing.until, ctx.policy, openings)):
         for one in shorten(ctx, place, some, sharing.until)[0]:
             found.add_trajectory(one, place, *came[one.id])
@@ -188,12 +188,12 @@ def hidden_by(ctx: Context, place: str, until: Instant) -> int:
 
 def _foresee_pages(
     ctx: Context, place: str, until: Instant, sharing: Rationing, *, policy_changed: bool
-) -> Iterator[Foreseen]:
+) -> Iterator[ForeseenStates]:
     """Yield page by page what becomes of what falls due by an instant; what loses something is admitted to share."""
     for ids in _pages(ctx, place, until, policy_changed=policy_changed):
         states, _, accesses = _read(ctx, place, ids, until)
         page = forecast_moves(states, accesses, until, ctx.policy, sharing.since(states))
-        sharing.admit(page.losing().values(), states, accesses)
+        sharing.admit(page.lost_ids().values(), states, accesses)
         yield page
 
 
@@ -223,7 +223,7 @@ def what_is_due(ctx: Context, place: str, identity: str) -> tuple[Trajectory, st
     return shorten(by_rule, place, played, now)[0][0], "" if wait is None else wait.why(now)
 
 
-def waits(ctx: Context, place: str) -> Mapping[str, Wait]:
+def waits(ctx: Context, place: str) -> Mapping[str, WaitReason]:
     """Return why the loss budget holds memories back now, by id."""
     now = ctx.clock()
     return _ration(ctx, place, now, now, policy_changed=False).waits
@@ -278,7 +278,7 @@ class _Sweep:
             for t in trajectories:
                 if t.after.held:
                     held.setdefault(self._why(t.id, refusals, of_all=True), []).append(t.id)
-        tally.held += [Held(self.place, tuple(ids), because) for because, ids in held.items()]
+        tally.held += [HeldMoves(self.place, tuple(ids), because) for because, ids in held.items()]
 
     def _page(self, ids: Sequence[str]) -> tuple[list[Trajectory], Plan, GateRefusals]:
         """Play a page and write it; what a gate stops is held, and the rest goes on."""
@@ -324,7 +324,7 @@ class _Sweep:
     def _write(self, plan: Plan) -> None:
         check = recall_gate(self.ctx, plan) if plan.loses and self.accept_loss is None else None
         if not self.dry_run and plan.changes:
-            fence = self.lease and self.lease.extended(self.ctx.clock())
+            fence = self.lease and self.lease.extend(self.ctx.clock())
             self.ctx.store.apply(plan, fence=fence, check=check)
         elif check is not None and not self.ctx.store.read_only:
             check_only(self.ctx, plan, check)
@@ -333,7 +333,7 @@ class _Sweep:
 def _add_refusals(refusals: GateRefusals, plan: Plan, error: GateStopped, *, alone: bool) -> GateRefusals:
     """Hold back the memories whose answers would be lost; where they are not in the plan themselves, all of it."""
     why = why_of(error)
-    culprits = {identity: why for identity in error.lost if identity in plan.hidden | plan.shortened}
+    culprits = {identity: why for identity in error.lost if identity in plan.hidden | plan.shortened_ids}
     if culprits and alone:
         return replace(refusals, lost={**refusals.lost, **culprits})
     return GateRefusals(refusals.all or why, refusals.lost)
@@ -395,4 +395,4 @@ def _note_policy(one: _Sweep, before: str) -> None:
     note = f"due times follow policy {version} from now on"
     plan = Plan(ctx.ids(one.now), "policy", one.place, one.now, (change,), version, note)
     with suppress(ConflictError):
-        ctx.store.apply(plan, fence=one.lease and one.lease.extended(ctx.clock()))
+        ctx.store.apply(plan, fence=one.lease and one.lease.extend(ctx.clock()))

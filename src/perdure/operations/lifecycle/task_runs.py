@@ -17,7 +17,7 @@ from perdure.records.errors import ConflictError, PerdureError, StoreUnavailable
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Shelf
 from perdure.records.policy_lifecycle import UpkeepPolicy
-from perdure.records.report import Run
+from perdure.records.report import TaskRun
 from perdure.records.store_rows import UpkeepState
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.schedule import Data, Task, begin_run, earliness, fail_run, finish_run, next_run
@@ -51,7 +51,7 @@ class TaskRuns:
     eager: bool = field(kw_only=True)
     tell: Callable[[int], None] = field(kw_only=True)  # told how many sweeps were begun
     swept: int = 0
-    runs: list[Run] = field(default_factory=list)
+    runs: list[TaskRun] = field(default_factory=list)
     begun: dict[tuple[str, Task], Data] = field(default_factory=dict)
 
     @property
@@ -70,11 +70,11 @@ class TaskRuns:
         A sweep of the minute before was written down and one is enough, unless this one moved something.
         """
         if (place, Task.SWEEP) in self.begun:
-            self._end_all(place, {Task.SWEEP: self._ended(place, Task.SWEEP, problem, ("swept", {}))})
+            self._end_all(place, {Task.SWEEP: self._run_end(place, Task.SWEEP, problem, ("swept", {}))})
         elif moved:
             before = state(self.ctx, place).get(Task.SWEEP)
             if before is not None and before["outcome"] != "running":
-                self._end_all(place, {Task.SWEEP: self._noted(before, "swept")})
+                self._end_all(place, {Task.SWEEP: self._sweep_note(before, "swept")})
 
     def look(self, status: UpkeepState, quiet: MutableMapping[str, Instant], tasks: Mapping[Task, Work]) -> None:
         """Run those tasks of a namespace that are due, and note when to look again."""
@@ -97,14 +97,14 @@ class TaskRuns:
         claims = {task: begin_run(known.get(task), now, self.owner, policy) for task in due}
         writes: _Writes = {t: (known.get(t), after, f"{self.owner} begins the {t}") for t, after in claims.items()}
         if self._lacks_sweep(known):
-            writes[Task.SWEEP] = self._noted(known.get(Task.SWEEP), "nothing was due")
+            writes[Task.SWEEP] = self._sweep_note(known.get(Task.SWEEP), "nothing was due")
         with suppress(PerdureError):  # whatever it is, each is tried by itself
             if not writes or self._write(place, writes):
                 self.begun |= {(place, task): after for task, after in claims.items()}
                 return {}
         known = state(self.ctx, place)
         if self._lacks_sweep(known):
-            self._write_or_tell(place, {Task.SWEEP: self._noted(known.get(Task.SWEEP), "nothing was due")})
+            self._write_or_tell(place, {Task.SWEEP: self._sweep_note(known.get(Task.SWEEP), "nothing was due")})
         waits = {task: self._next_due(place, task, known.get(task), now) for task in due}
         waits |= {task: self._try_claim(place, task) or now for task, at in waits.items() if at <= now}
         return {task: at for task, at in waits.items() if (place, task) not in self.begun}
@@ -115,7 +115,7 @@ class TaskRuns:
         due = next_run(Task.SWEEP, known.get(Task.SWEEP), now, self._policy, early=1.0)
         return self.eager and due <= now
 
-    def _noted(self, before: Data | None, note: str) -> _Write:
+    def _sweep_note(self, before: Data | None, note: str) -> _Write:
         """Return what is to be written down of a sweep that nothing was written of when it began."""
         now, policy = self.ctx.clock(), self._policy
         ended = finish_run(begin_run(before, now, self.owner, policy), Task.SWEEP, note, policy, {})
@@ -163,7 +163,7 @@ class TaskRuns:
         except Exception as error:  # noqa: BLE001  # whatever it is, the other namespaces must not wait for it
             _log.exception("The %s of %s failed unexpectedly.", task, place)
             problem = f"{type(error).__name__}: {error}"
-        return self._ended(place, task, problem, outcome)
+        return self._run_end(place, task, problem, outcome)
 
     def _next_due(self, place: str, task: Task, before: Data | None, now: Instant) -> Instant:
         """Return when a task is next due, not after now if it is or is wanted, by what is written down about it."""
@@ -184,7 +184,7 @@ class TaskRuns:
 
     def _trouble(self, place: str, task: Task, error: PerdureError) -> None:
         _log.warning("The %s of %s failed: %s", task, place, error)
-        self.runs.append(Run(place, task.value, "failed", str(error)))
+        self.runs.append(TaskRun(place, task.value, "failed", str(error)))
 
     def _claim(self, place: str, task: Task) -> Instant | None:
         """Write this worker into a task that is due; else return when to look again."""
@@ -196,7 +196,7 @@ class TaskRuns:
             return now + 1  # another worker was faster; what it wrote is read at the next round
         return None
 
-    def _ended(self, place: str, task: Task, problem: str, outcome: TaskResult) -> _Write:
+    def _run_end(self, place: str, task: Task, problem: str, outcome: TaskResult) -> _Write:
         """Return what is to be written down about a run that ended."""
         running = self.begun.pop((place, task))
         note, more = outcome
@@ -212,7 +212,7 @@ class TaskRuns:
             whole = len(ended) > 1 and self._write(place, ended)
         for task, one in ended.items():
             if whole or self._write_or_tell(place, {task: one}):
-                self.runs.append(Run(place, task.value, one[1]["outcome"], one[1]["note"]))
+                self.runs.append(TaskRun(place, task.value, one[1]["outcome"], one[1]["note"]))
         now = self.ctx.clock()
         return {task: self._next_due(place, task, after, now) for task, (_, after, _) in ended.items()}
 

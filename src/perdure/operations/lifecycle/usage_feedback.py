@@ -11,7 +11,7 @@ from perdure.operations.decisions import begin, ids_by_namespace, read_visible, 
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.memory import Shelf
-from perdure.records.signal_results import Used
+from perdure.records.signal_results import UseResult
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.reinforcement import Boost, doubt_states, reinforce_states
@@ -45,7 +45,7 @@ class _Done:
     """Memories that the named recall did not return, as far as the log says."""
 
 
-def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | None) -> Used:
+def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | None) -> UseResult:
     """Take in what became of memories.
 
     ``helpful`` reinforces, and remembers which question the memory answered. ``wrong`` halves confidence (a policy
@@ -64,7 +64,7 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
             results.astray += [i for i in place_ids if recall_id is not None and not origins[i].counted]
             retry(partial(_record, ctx, place, outcome, origins, results))
     found |= results.counted | results.repeated
-    return Used(
+    return UseResult(
         outcome,
         tuple(i for i in ids if i in results.counted),
         tuple(i for i in ids if i in results.repeated),

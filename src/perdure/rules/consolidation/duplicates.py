@@ -49,7 +49,7 @@ class Label(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class SplitGroup:
     """A group taken apart."""
 
     # subgroups of two or more in which every pair reaches the threshold, each in order, in order
@@ -175,7 +175,7 @@ def uncompared_pairs(group: Sequence[str], pairs: Iterable[LikePair]) -> Iterato
     return (pair for pair in combinations(sorted(group), 2) if pair not in known)
 
 
-def split_complete(group: Sequence[str], pairs: Iterable[LikePair], threshold: float) -> Split:
+def split_complete(group: Sequence[str], pairs: Iterable[LikePair], threshold: float) -> SplitGroup:
     """Take a group apart into subgroups in which every pair reaches the threshold.
 
     Greedy: the most similar pairs join first, and two subgroups join only if all pairs between them reach it; ties go
@@ -194,4 +194,6 @@ def split_complete(group: Sequence[str], pairs: Iterable[LikePair], threshold: f
             one |= other
             cluster.update(dict.fromkeys(other, one))
     groups = sorted({tuple(sorted(some)) for some in cluster.values()})
-    return Split(tuple(some for some in groups if len(some) > 1), tuple(some[0] for some in groups if len(some) == 1))
+    return SplitGroup(
+        tuple(some for some in groups if len(some) > 1), tuple(some[0] for some in groups if len(some) == 1)
+    )

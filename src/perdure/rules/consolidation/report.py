@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from perdure.records.consolidation_results import ConsolidateResult, ConsolidationGroup, LabelledPair, Refused
+from perdure.records.consolidation_results import ConsolidateResult, ConsolidationGroup, LabelledPair, UnmergedPair
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Change, Target
@@ -25,7 +25,7 @@ Labels = Mapping[tuple[str, str], Label]  # pair, its ids in order -> what becom
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class PairMarks:
     """Pairs to be linked, and pairs to be put before a person, each with the reason."""
 
     links: tuple[LikePair, ...]
@@ -69,7 +69,7 @@ def choose_marks(
     threshold: float,
     policy: ConsolidatePolicy,
     linked: Collection[Any],
-) -> tuple[Marks, tuple[str, ...]]:
+) -> tuple[PairMarks, tuple[str, ...]]:
     """Return what is linked and what is asked about, and notes on whether anything is and where that is not all.
 
     Not marked are pairs of which one goes, those of groups that nothing was decided about, and those that can never be
@@ -102,7 +102,7 @@ def choose_marks(
     )
     if more:
         notes.append(f"{more:,} more pairs would be linked or asked about; each run handles at most {most:,} of each")
-    return Marks(tuple(links[:most]), tuple(reviews[:most])), tuple(notes)
+    return PairMarks(tuple(links[:most]), tuple(reviews[:most])), tuple(notes)
 
 
 def _losers(proposals: Iterable[Proposal]) -> set[str]:
@@ -113,7 +113,7 @@ def labels_of(
     pairs: Iterable[LikePair],
     within: Sequence[Sequence[LikePair]],
     proposals: Sequence[Proposal],
-    marks: Marks,
+    marks: PairMarks,
     policy: ConsolidatePolicy,
 ) -> Labels:
     """Return what becomes of pairs: what the table says of them, unless both memories stay nevertheless.
@@ -161,15 +161,17 @@ def report_groups(
     for proposal, pairs in zip(proposals, within, strict=False):
         for m in proposal.merges:
             members = tuple(sorted({*m.losers, *((m.keeper,) if m.keeper else ())}))
-            keeper, alike = stand[m.losers[0]], _rounded(m.similarity)
+            keeper, alike = stand[m.losers[0]], _round_similarity(m.similarity)
             result.append(ConsolidationGroup(keeper, members, alike, action, m.label.value))
         if not proposal.merges and proposal.left:
             label = max((labels[pair.a, pair.b] for pair in pairs), key=list(Label).index, default=Label.KEEP).value
-            result.append(ConsolidationGroup(proposal.left[0], proposal.left, _rounded(_mean(pairs)), "kept", label))
+            result.append(
+                ConsolidationGroup(proposal.left[0], proposal.left, _round_similarity(_mean(pairs)), "kept", label)
+            )
     return tuple(result)
 
 
-def _rounded(similarity: float) -> float:
+def _round_similarity(similarity: float) -> float:
     return round(similarity, 6)
 
 
@@ -193,9 +195,10 @@ def build_result(
         dry_run=True,
         labels={label.value: counts[label] for label in Label},
         pairs=tuple(
-            LabelledPair(p.a, p.b, _rounded(p.combined), labels[key].value) for key, p in sorted(by_ids.items())
+            LabelledPair(p.a, p.b, _round_similarity(p.combined), labels[key].value)
+            for key, p in sorted(by_ids.items())
         ),
-        refusals=tuple(Refused(r.a, r.b, r.reason) for proposal in proposals for r in proposal.refusals),
+        refusals=tuple(UnmergedPair(r.a, r.b, r.reason) for proposal in proposals for r in proposal.refusals),
         left=tuple(identity for proposal in proposals for identity in proposal.left),
         exact=exact,
         notes=notes,

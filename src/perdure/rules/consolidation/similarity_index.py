@@ -74,7 +74,7 @@ class SimilarityIndex:
         all_pairs = [*same, *(pair for pair in pairs if (pair.a, pair.b) not in known)]
         return SimilarMemories(sorted(all_pairs, key=lambda pair: (pair.a, pair.b)), found.exact, notes)
 
-    def compared(self, wanted: Iterable[tuple[str, str]], policy: ConsolidatePolicy) -> list[LikePair]:
+    def compare_pairs(self, wanted: Iterable[tuple[str, str]], policy: ConsolidatePolicy) -> list[LikePair]:
         """Return the likeness of given pairs, however low; of equal words it is 1, with or without vectors."""
         pairs = sorted({(min(pair), max(pair)) for pair in wanted})
         if not pairs:

@@ -31,7 +31,7 @@ CONNECTING = frozenset({"near_duplicate", "similar", "summarizes"})
 
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
+class SummaryDraft:
     """A summary to be: what is stored, and what it stands for, oldest first."""
 
     draft: Draft
@@ -46,7 +46,7 @@ def sketch_summaries(
     session: str,
     policy: Policy,
     now: Instant,
-) -> list[Sketch]:
+) -> list[SummaryDraft]:
     """Return the summaries of promoted memories that share a hyperedge or a link, in order of their members.
 
     There are no summaries of summaries, and none of fewer than ``tasks.crystal_members`` memories.
@@ -56,11 +56,11 @@ def sketch_summaries(
     for group in components(by, connected):
         members = sorted((by[identity] for identity in group), key=lambda r: (r.state.created_ms, r.id))
         if len(group) >= policy.tasks.crystal_members and (text := summarize_members(members)):
-            found.append(Sketch(_draft(members, text, confidence, session, now), tuple(r.id for r in members)))
+            found.append(SummaryDraft(_draft(members, text, confidence, session, now), tuple(r.id for r in members)))
     return found
 
 
-def use_model_text(sketch: Sketch, members: Sequence[Record], text: str) -> Sketch:
+def use_model_text(sketch: SummaryDraft, members: Sequence[Record], text: str) -> SummaryDraft:
     """Return a sketch in the words of a language model, or as it is where those are too long or say something new.
 
     What is new is a number, date, name or identifier that no member has, or a denial or a modal that none makes.

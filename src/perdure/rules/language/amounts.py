@@ -41,7 +41,7 @@ def read_amounts(items: Sequence[Item]) -> list[Item]:
 
 def _amount(items: Sequence[Item], at: int, before: Sequence[Item]) -> tuple[list[Item], int]:
     """Return what stands at a place in its normal form, and how many items that is."""
-    for read in (_o_clock, _clock, _scaled, _signed, _ordinal, _day, _currency):
+    for read in (_o_clock, _clock, _read_scaled, _read_signed, _ordinal, _day, _currency):
         found = read(items, at, before)
         if found is not None:
             return found
@@ -89,7 +89,7 @@ def _o_clock(items: Sequence[Item], at: int, _: Sequence[Item]) -> tuple[list[It
     return None
 
 
-def _scaled(items: Sequence[Item], at: int, _: Sequence[Item]) -> tuple[list[Item], int] | None:
+def _read_scaled(items: Sequence[Item], at: int, _: Sequence[Item]) -> tuple[list[Item], int] | None:
     """Read "two hundred" and "half an hour"."""
     item = items[at]
     if item.value == "half" and _value(items, at + 1) in {"a", "an"} and _value(items, at + 2) == "hour":
@@ -100,7 +100,7 @@ def _scaled(items: Sequence[Item], at: int, _: Sequence[Item]) -> tuple[list[Ite
     return None
 
 
-def _signed(items: Sequence[Item], at: int, _: Sequence[Item]) -> tuple[list[Item], int] | None:
+def _read_signed(items: Sequence[Item], at: int, _: Sequence[Item]) -> tuple[list[Item], int] | None:
     """Read "minus 80" and "80 %"."""
     item = items[at]
     following = items[at + 1] if at + 1 < len(items) else None

@@ -68,7 +68,7 @@ def resolve_days(text: str, said_on: date) -> str:
     if text.isascii() and not any(map(text.lower().__contains__, _SIGNS)):
         return text
 
-    def dated(found: re.Match[str]) -> str:
+    def add_date(found: re.Match[str]) -> str:
         try:
             preposition, day = _resolve({k: v for k, v in found.groupdict().items() if v is not None}, said_on)
         except (ValueError, OverflowError):
@@ -76,7 +76,7 @@ def resolve_days(text: str, said_on: date) -> str:
         before = found["before"]
         if found["owns"]:
             own = found[0][len(before or "") :].strip()
-            words = _owning(own, day, found["owns"], is_named=_NAMED.match(text, found.end()) is not None)
+            words = _dated_words(own, day, found["owns"], is_named=_NAMED.match(text, found.end()) is not None)
             if _DETERMINED.search(text[max(0, found.start() - _LONGEST_DETERMINER) : found.start()]):
                 words = words.removeprefix("the ")
             words = f"{before} {words}" if before else words
@@ -84,10 +84,10 @@ def resolve_days(text: str, said_on: date) -> str:
             words = f"{before if before and before.lower() not in ('on', 'in') else preposition} {day}"
         return words[0].upper() + words[1:] if found[0][0].isupper() else words
 
-    return _RELATIVE.sub(dated, text)
+    return _RELATIVE.sub(add_date, text)
 
 
-def _owning(words: str, day: str, owns: str, *, is_named: bool) -> str:
+def _dated_words(words: str, day: str, owns: str, *, is_named: bool) -> str:
     """Return whose it is: "the 2026-03-04" before a noun, "March 2026's"; else the date behind the words."""
     if is_named and _ISO_DAY.fullmatch(day):
         return f"the {day}"

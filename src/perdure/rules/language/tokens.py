@@ -171,16 +171,16 @@ def pieces(text: str) -> list[Piece]:
 
     A capitalised word is a name where it does not begin a sentence, where it is repeated, or where it is an acronym.
     """
-    return list(_cached_pieces(text)) if len(text) <= _LONGEST_CACHED else _cut(text)
+    return list(_cached_pieces(text)) if len(text) <= _LONGEST_CACHED else _split_pieces(text)
 
 
 @lru_cache(maxsize=8)
 def _cached_pieces(text: str) -> tuple[Piece, ...]:
     """A text's pieces, kept for a moment: shortening asks for those of one text up to nine times, form by form."""
-    return tuple(_cut(text))
+    return tuple(_split_pieces(text))
 
 
-def _cut(text: str) -> list[Piece]:
+def _split_pieces(text: str) -> list[Piece]:
     spans = sentences(text)
     found: list[Piece] = []
     at, begun = 0, -1

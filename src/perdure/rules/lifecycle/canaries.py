@@ -8,7 +8,7 @@ from typing import Any, Final
 from perdure.records.digests import same_words
 from perdure.records.errors import PerdureError, PolicyError
 from perdure.records.memory import Document
-from perdure.records.store_rows import Answer, Canary, Lost
+from perdure.records.store_rows import Answer, Canary, LostAnswer
 from perdure.rules.validation.values import checked_namespace, checked_text
 
 _KEYS: Final = {"text", "namespace", "expect", "contains"}
@@ -78,7 +78,7 @@ def canaries_from_feedback(outcomes: Iterable[Document], namespace: str, most: i
 
 def lost_answers(
     canary: Canary, before: Sequence[Answer], after: Sequence[Answer], stand_ins: Mapping[str, frozenset[str]]
-) -> tuple[Lost, ...]:
+) -> tuple[LostAnswer, ...]:
     """Return the answers that a canary had before and has not after.
 
     An expected memory is an answer while it, or a memory that stands for it now or after the plan, is among the hits.
@@ -88,13 +88,13 @@ def lost_answers(
         holding = tuple(a.id for a in before if _holds(a, canary.contains))
         if not holding or any(_holds(a, canary.contains) for a in after):
             return ()
-        return (Lost(canary, f'"{canary.contains}"', holding),)
+        return (LostAnswer(canary, f'"{canary.contains}"', holding),)
     found = []
     before_ids, after_ids = {a.id for a in before}, {a.id for a in after}
     for identity in canary.expect:
         answers = {identity} | stand_ins.get(identity, frozenset())
         if answers & before_ids and not answers & after_ids:
-            found.append(Lost(canary, identity, tuple(sorted(answers & before_ids))))
+            found.append(LostAnswer(canary, identity, tuple(sorted(answers & before_ids))))
     return tuple(found)
 
 
@@ -102,7 +102,7 @@ def _holds(answer: Answer, text: str) -> bool:
     return same_words(text) in same_words(answer.shown)
 
 
-def recall_refusal(found: Sequence[Lost]) -> str:
+def recall_refusal(found: Sequence[LostAnswer]) -> str:
     """Return why the recall gate stops a plan, naming each lost answer; empty if none is lost."""
     if not found:
         return ""

@@ -76,7 +76,7 @@ def render_form(
         tokens = count_tokens(short)
         if tokens >= size and (guarded or form is not Form.SUMMARY or short != text):
             continue
-        missing = _missing(text, short, form) if guarded else ()
+        missing = _missing_words(text, short, form) if guarded else ()
         if not missing:
             return FormText(form, short, tokens, size, preservation=1.0 if short == text else None)
     why = f"it would lose {', '.join(missing[:5])}" if missing else "it is no shorter"
@@ -103,7 +103,7 @@ def _attempts(text: str, size: int, form: Form, policy: CompressionPolicy, *, de
             limit *= 2
 
 
-def _missing(text: str, short: str, form: Form) -> tuple[str, ...]:
+def _missing_words(text: str, short: str, form: Form) -> tuple[str, ...]:
     """What a form loses of what the guard keeps; how sure a statement is, only a summary must keep."""
     missing = lost_meaning(text, short)
     return missing if form is Form.SUMMARY else tuple(m for m in missing if not m.startswith("modal"))

@@ -35,7 +35,7 @@ class Decay:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DecayPage:
     """What decay has made of some memories."""
 
     analyzed: int  # how many there are
@@ -60,21 +60,21 @@ def decay_page(
     decay: Decay,
     policy: Policy,
     now: Instant,
-) -> Page:
+) -> DecayPage:
     """Return what decay has made of some memories.
 
     Previews are one character longer than ``PREVIEW`` where there is more. ``states`` and ``accesses`` are those of
     memories with accesses that no sweep has counted in.
     """
     if not rows:
-        return Page(0, 0.0, [], [])
+        return DecayPage(0, 0.0, [], [])
     rows = _count_waiting(rows, states, accesses, policy)
     base = np.array([row.importance for row in rows], dtype=np.float64)
     days = days_between(np.array([row.anchor_ms for row in rows], dtype=np.int64), now)
     accessed = np.array([row.access_count for row in rows], dtype=np.float64)
     curve = ImportanceCurve(base, accessed, decay.half_life_days, decay.weight, decay.floor, decay.shape)
     factor, worth = curve.factor(days), curve.value(days)
-    page = Page(len(rows), float(factor.sum()), [], [])
+    page = DecayPage(len(rows), float(factor.sum()), [], [])
     for g, value, share, age in zip(rows, worth.tolist(), factor.tolist(), days.astype(int).tolist(), strict=True):
         if value < g.importance:
             lost = DecayedMemory(g.id, preview(g.preview), g.importance, value, share, age, g.access_count)
@@ -96,7 +96,7 @@ def _count_waiting(
     return [g._replace(**{n: getattr(after[g.id], n) for n in names}) if g.id in after else g for g in rows]
 
 
-def decay_plan(page: Page, decay: Decay, *, plan_id: str, namespace: str, policy: Policy, now: Instant) -> Plan:
+def decay_plan(page: DecayPage, decay: Decay, *, plan_id: str, namespace: str, policy: Policy, now: Instant) -> Plan:
     """Return the plan that writes down what memories are worth; it has no changes where that is written already."""
     how = f"{decay.shape}, half-life {decay.half_life_days:g} days, floor {decay.floor:g}, weight {decay.weight:g}"
     changes = tuple(

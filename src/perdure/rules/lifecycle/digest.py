@@ -17,7 +17,7 @@ from perdure.records.digest_marker import END_MARKER
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MemoryItem
 from perdure.records.policy import Policy
-from perdure.records.recall import OverInText
+from perdure.records.recall import TextCaveats
 from perdure.records.report import Digest
 from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
@@ -43,7 +43,7 @@ QUESTIONS_SHARE: Final = 0.4  # most of a budget that open questions take
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProfileLimits:
     """What a profile allows; None means no limit of that sort."""
 
     tokens: int | None = None
@@ -52,11 +52,11 @@ class Limits:
     bytes: int | None = None
 
 
-PROFILES: Final[dict[str, Limits]] = {
-    "tokens": Limits(tokens=2000),
-    "claude-code": Limits(lines=200, bytes=25_000),
-    "hermes": Limits(characters=2200),
-    "openclaw": Limits(characters=20_000),
+PROFILES: Final[dict[str, ProfileLimits]] = {
+    "tokens": ProfileLimits(tokens=2000),
+    "claude-code": ProfileLimits(lines=200, bytes=25_000),
+    "hermes": ProfileLimits(characters=2200),
+    "openclaw": ProfileLimits(characters=20_000),
 }
 
 
@@ -70,7 +70,7 @@ class Candidates:
     said: bool = True  # whether what was merely said may be shown, too
     year: int | None = None  # days of this year are written short; None writes all as ISO dates
     asking: str = ""  # what is said above the questions
-    over: Mapping[str, OverInText] = field(default_factory=dict)  # memory -> what of it holds no longer
+    over: Mapping[str, TextCaveats] = field(default_factory=dict)  # memory -> what of it holds no longer
     superseded: Collection[tuple[str, str]] = ()  # (later, earlier): the later one likely makes the other untrue
     by_number: bool = True  # whether another number of the same thing does, too: where no model judges statements
     noted: Sequence[MemoryItem] = ()  # facts that have no line, because notes say them
@@ -123,7 +123,7 @@ def choose_entries(
         said=candidates.said,
         year=candidates.year,
     )
-    sizes = {e.memory.id: tokens(e.measured) for e in entries}
+    sizes = {e.memory.id: tokens(e.measured_line) for e in entries}
     chosen = choose(by_worth(entries, candidates.vectors, sizes, policy.digest.diversity), sizes, budget)
     return ChosenEntries(chosen, questions, candidates.asking, title, budget.used[0], name)
 
@@ -137,10 +137,10 @@ def build_digest(chosen: ChosenEntries) -> Digest:
     return Digest(text, tuple(shown), chosen.tokens, chosen.profile, bool(chosen.asked))
 
 
-def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> Limits:
+def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> ProfileLimits:
     if profile != "tokens":
         return PROFILES[profile]
-    return Limits(tokens=budget_tokens if budget_tokens is not None else policy.digest.budget_tokens)
+    return ProfileLimits(tokens=budget_tokens if budget_tokens is not None else policy.digest.budget_tokens)
 
 
 def choose(ordered: Iterable[DigestEntry], sizes: Mapping[str, int], budget: DigestBudget) -> list[DigestEntry]:
@@ -165,7 +165,7 @@ def choose(ordered: Iterable[DigestEntry], sizes: Mapping[str, int], budget: Dig
                 break
             continue
         if budget.has_room(entry) and not any(repeats(entry.memory, other.memory) for other in chosen):
-            budget.takes(entry.measured, entry.section, entry.day)
+            budget.takes(entry.measured_line, entry.section, entry.day)
             chosen.append(entry)
             taken.add(entry.memory.id)
     return chosen
@@ -232,7 +232,7 @@ def by_worth(
 class DigestBudget:
     """What is left of a profile's budget. Lines are counted one by one, so the sum errs on the high side."""
 
-    def __init__(self, limits: Limits, tokens: Callable[[str], int], namespace: str, asking: str = "") -> None:
+    def __init__(self, limits: ProfileLimits, tokens: Callable[[str], int], namespace: str, asking: str = "") -> None:
         self.caps = (limits.tokens, limits.lines, limits.characters, limits.bytes)
         self.count = tokens
         self.fixed_tokens = tokens("")  # an estimate adds them once to a text, and the whole is one text
@@ -250,7 +250,7 @@ class DigestBudget:
 
     def has_room(self, entry: DigestEntry) -> bool:
         """Whether an entry fits."""
-        return self._after(entry.measured, self._new_headings(entry.section, entry.day), 1.0) is not None
+        return self._after(entry.measured_line, self._new_headings(entry.section, entry.day), 1.0) is not None
 
     def takes(self, line: str, section: str, day: str = "", share: float = 1.0) -> bool:
         """Take a line if it fits, with the headings that it needs, within a share of the whole budget."""

@@ -15,7 +15,7 @@ from perdure.formulas.products import products_with_earlier
 from perdure.records.digests import same_words
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.patterns import lazy_pattern
-from perdure.records.recall import OverInText
+from perdure.records.recall import TextCaveats
 from perdure.records.vector import Vector
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
@@ -92,7 +92,7 @@ class DigestEntry:
     newer: tuple[str, ...] = ()  # later memories about the same thing: it is not shown without one that has an entry
 
     @property
-    def measured(self) -> str:
+    def measured_line(self) -> str:
         """The line with an id of digits alone, which costs most: what fits must not depend on chance."""
         if self.day:
             return self.line
@@ -104,7 +104,7 @@ def entries_of(
     memories: Sequence[MemoryItem],
     older: OlderStatements,
     vectors: Mapping[str, Vector],
-    over: Mapping[str, OverInText] = {},
+    over: Mapping[str, TextCaveats] = {},
     *,
     said: bool = True,
     year: int | None = None,
@@ -127,7 +127,7 @@ def entries_of(
         if not section:
             continue
         day = day_of(memory.created_at, year) if section == STATED and not said else ""
-        own = over.get(memory.id, OverInText())
+        own = over.get(memory.id, TextCaveats())
         if not own.remarks:
             own = replace(own, remarks=_remarks(memory, older), doubted=memory.id in older.doubted)
         spans = _apart((*own.left_out, *older.left_out.get(memory.id, ())))

@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MESSAGE_SORTS, Kind, MemoryItem, Sort
-from perdure.records.recall import OverInText
+from perdure.records.recall import TextCaveats
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.markdown import inline
 from perdure.rules.language.relative_days import resolve_days
@@ -23,7 +23,7 @@ from perdure.rules.worth import asks, find_requests, is_small_talk, sort_of
 LONGEST_LINE: Final = 280  # characters of the words of a line; of a longer text those first sentences that fit
 _LONGEST_SENTENCE: Final = 400
 _MOST_OVER: Final = 3
-_ALL_HOLDS: Final = OverInText()
+_ALL_HOLDS: Final = TextCaveats()
 _DOUBT: Final = " (a later message may say otherwise)"
 _HEAD: Final = 4000  # characters of a message that are read
 _ENDS_WITH_ITS_LINE: Final = re.compile(r"(?<![.!?])[\w`%)\]]\Z")
@@ -49,7 +49,7 @@ def render_line(
     year: int | None = None,
     *,
     bare: bool = False,
-    over: OverInText = _ALL_HOLDS,
+    over: TextCaveats = _ALL_HOLDS,
 ) -> str:
     """Return the line of a memory; "" of one that has nothing to say in whole sentences.
 

@@ -25,29 +25,29 @@ from perdure.rules.lifecycle.state_arrays import (
     strength_curve,
     value_curve,
 )
-from perdure.rules.lifecycle.tier_table import Cohort, Fall, Limits, Rule
+from perdure.rules.lifecycle.tier_table import Cohort, Limits, Rule, SignalFall
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class NextMoves:
     """The next move of each memory, shape [n]."""
 
     at: Ints  # instants; NEVER where there is none
     rule: Ints  # index into the tier table; -1 where there is none
 
-    def take(self, rows: Ints) -> Moves:
+    def take(self, rows: Ints) -> NextMoves:
         """Return the moves of some memories."""
-        return Moves(self.at[rows], self.rule[rows])
+        return NextMoves(self.at[rows], self.rule[rows])
 
 
-def next_moves(states: Columns, policy: Policy, accessed: Ints | None = None) -> Moves:
+def next_moves(states: Columns, policy: Policy, accessed: Ints | None = None) -> NextMoves:
     """Return when each memory moves, and by which row of the tier table.
 
     Where several rows fall due at one instant, the first in the table wins. Pinned memories and those that are not
     active never move. If ``accessed`` has the instants of accesses that have just been counted in, the rows that an
     access brings about are tried; else those that time alone brings about.
     """
-    moves = Moves(np.full(len(states), NEVER), np.full(len(states), -1))
+    moves = NextMoves(np.full(len(states), NEVER), np.full(len(states), -1))
     cohort = Cohort(states, policy, moves.at.copy() if accessed is None else accessed)
     trials = list(_trials(states, policy, on_access=accessed is not None))
     for trial, fallen in zip(trials, _fall_instants(states, policy, trials), strict=True):
@@ -105,7 +105,7 @@ def _fall_instants(states: Columns, policy: Policy, trials: Sequence[_Trial]) ->
     return result
 
 
-def bound_of(fall: Fall, limits: Limits) -> float:
+def bound_of(fall: SignalFall, limits: Limits) -> float:
     """Return what a signal must be below: at or below a number is below the next larger one."""
     bound = float(limits[fall.bound.rpartition(".")[2]]) if fall.bound else 0.0
     return float(np.nextafter(bound, np.inf)) if fall.at_most else bound
@@ -115,7 +115,7 @@ _CROSSINGS: Final[Mapping[str, Callable[[Columns, Policy, Array], Ints]]] = {
     "value": lambda c, policy, bounds: due_instants(c.anchor_ms, value_curve(c, policy).crossing(bounds)),
     # Only memories that are no facts are archived by confidence, so it counts from the anchor without a lag.
     "confidence": lambda c, policy, bounds: due_instants(c.anchor_ms, confidence_curve(c, policy)[0].crossing(bounds)),
-    "strength": lambda c, policy, _: due_instants(c.strength_ms, strength_curve(c, policy).forgetting()),
+    "strength": lambda c, policy, _: due_instants(c.strength_ms, strength_curve(c, policy).forgotten_age()),
 }
 
 
@@ -125,7 +125,7 @@ def instant_texts(at: Ints) -> list[str]:
     return [f"{text[:10]} {text[11:]} UTC" for text in minutes]
 
 
-def explain_moves(states: Columns, moves: Moves, policy: Policy) -> list[str]:
+def explain_moves(states: Columns, moves: NextMoves, policy: Policy) -> list[str]:
     """Return the reasons of moves in words and numbers: what the journal keeps and `why` shows.
 
     The states are those just before the moves; each has one.

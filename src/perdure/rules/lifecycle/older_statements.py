@@ -98,7 +98,7 @@ def _older_among(
     rows = vector_rows([m.id for m in messages], vectors)
     left_out: dict[str, list[tuple[int, int]]] = {}
     partly: dict[str, dict[str, str]] = {}
-    over = _replaced(messages, words, rows, left_out, partly)
+    over = _replaced_pairs(messages, words, rows, left_out, partly)
     ids, corrected = [m.id for m in messages], over.copy()
     likeness = np.zeros(over.shape) if rows is None else products_with_earlier(rows)
     alike = np.tril(likeness >= ALIKE, -1)
@@ -109,7 +109,7 @@ def _older_among(
     others = differing & _comparable(messages)
     sure = _among(messages, others, denying_texts)
     others &= ~said | (sure | _of_the_same(messages, others) if by_number else sure)
-    linked = _linked(ids, superseded)
+    linked = _linked_pairs(ids, superseded)
     linked_whole = linked & ~_of_a_part(messages, linked)
     others |= linked_whole
     over |= others & said  # notes stay
@@ -181,7 +181,7 @@ def _holds_in_part(
     return True
 
 
-def _linked(ids: Sequence[str], pairs: Collection[tuple[str, str]]) -> _Pairs:
+def _linked_pairs(ids: Sequence[str], pairs: Collection[tuple[str, str]]) -> _Pairs:
     """Return pairs of ids as [later, earlier]."""
     found = np.zeros((len(ids), len(ids)), np.bool_)
     places = {identity: at for at, identity in enumerate(ids)}
@@ -199,7 +199,7 @@ def _of_a_part(messages: Sequence[MemoryItem], pairs: _Pairs) -> _Pairs:
     return found
 
 
-def _replaced(
+def _replaced_pairs(
     messages: Sequence[MemoryItem],
     words: Sequence[frozenset[str]],
     rows: np.ndarray | None,

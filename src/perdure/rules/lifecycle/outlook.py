@@ -13,11 +13,11 @@ import numpy as np
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Status
 from perdure.records.policy import Policy
-from perdure.records.report import Held, Report, TierMove
+from perdure.records.report import HeldMoves, SweepReport, TierMove
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.maintenance import list_moves
 from perdure.rules.lifecycle.moves import instant_texts
-from perdure.rules.lifecycle.replay_rounds import Foreseen, ReplayRound
+from perdure.rules.lifecycle.replay_rounds import ForeseenStates, ReplayRound
 from perdure.rules.lifecycle.state_arrays import TIERS, Bools, Ints
 from perdure.rules.lifecycle.trajectory import Trajectory
 
@@ -42,10 +42,10 @@ class Outlook:
     by_day: Counter[tuple[int, str]] = field(default_factory=Counter)  # (day, kind of move) -> how many
     by_rule: Counter[str] = field(default_factory=Counter)  # rule of the tier table -> how many
     moves: list[_OrderedMove] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)  # what the gates still hold in the end
+    held: list[HeldMoves] = field(default_factory=list)  # what the gates still hold in the end
 
     def add_page(
-        self, found: Foreseen, without: Bools, namespace: str, places: Sequence[tuple[int, int]], policy: Policy
+        self, found: ForeseenStates, without: Bools, namespace: str, places: Sequence[tuple[int, int]], policy: Policy
     ) -> None:
         """Take in the moves of some memories that were foreseen as arrays.
 
@@ -85,13 +85,13 @@ class Outlook:
         self.held += other.held
         self._trim()
 
-    def report(self) -> Report:
+    def report(self) -> SweepReport:
         """Return it as a report."""
         self._trim()
         days: dict[str, dict[str, int]] = {}
         for (day, move), many in sorted(self.by_day.items()):
             days.setdefault(text_of(day * DAY_MS)[:10], {})[move] = many
-        return Report(
+        return SweepReport(
             dry_run=True,
             examined=self.examined,
             moved=tuple(move for _, move in sorted(self.moves, key=itemgetter(0))),

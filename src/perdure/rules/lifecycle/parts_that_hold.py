@@ -21,7 +21,7 @@ _Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class OverPart:
+class OutdatedPart:
     """What a message says that is over, and which of the later texts says so last."""
 
     text: str
@@ -29,14 +29,14 @@ class OverPart:
 
 
 @dataclass(frozen=True, slots=True)
-class PartlyOver:
+class PartlyOutdated:
     """A message of which a part is over."""
 
-    parts: tuple[OverPart, ...]
+    parts: tuple[OutdatedPart, ...]
     left_out: tuple[_Span, ...]  # without these characters the text says only what holds, as far as it can be cut
 
 
-def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOver | None:
+def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOutdated | None:
     """Return what of a text is over and what is not; None where all of it is, or nothing tells which part.
 
     ``later`` are the content words of the texts that make it untrue, the latest last. A part is over that one of them
@@ -47,7 +47,7 @@ def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOver | None
     parts = [span for some in sentences for span in some]
     if len(parts) < _LEAST_PARTS or not later:
         return None
-    words = {span: _meaning(content_words(text[slice(*span)])) for span in parts}
+    words = {span: _telling_words(content_words(text[slice(*span)])) for span in parts}
     if not all(any(told & own for own in words.values()) for told in later):
         return None
     over = {
@@ -58,12 +58,12 @@ def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOver | None
     holding = [span for span in parts if span not in over and _tells(text[slice(*span)], words[span])]
     if not holding:
         return None
-    told = tuple(OverPart(text[slice(*span)].strip(" \t,;.!?"), over[span]) for span in parts if span in over)
-    cuts = tuple(cut for some in sentences if (cut := _cut(text, some, over.keys(), holding)))
-    return PartlyOver(told, cuts)
+    told = tuple(OutdatedPart(text[slice(*span)].strip(" \t,;.!?"), over[span]) for span in parts if span in over)
+    cuts = tuple(cut for some in sentences if (cut := _cut_span(text, some, over.keys(), holding)))
+    return PartlyOutdated(told, cuts)
 
 
-def _meaning(words: frozenset[str]) -> frozenset[str]:
+def _telling_words(words: frozenset[str]) -> frozenset[str]:
     return frozenset(w for w in words if w not in PLAIN_WORDS and not (w.isalpha() and len(w) <= _SHORT))
 
 
@@ -74,7 +74,7 @@ def _tells(part: str, words: frozenset[str]) -> bool:
     return says_enough and stands_alone(part) and bool(telling_sentences([part]))
 
 
-def _cut(text: str, parts: Sequence[_Span], over: Collection[_Span], holding: Collection[_Span]) -> _Span | None:
+def _cut_span(text: str, parts: Sequence[_Span], over: Collection[_Span], holding: Collection[_Span]) -> _Span | None:
     """Return what may be left out of a sentence: all of it, or what stands behind the last part that holds.
 
     What holds behind a part that is over may need its subject, so such a sentence stays whole.

@@ -45,7 +45,7 @@ _NAMES: Final = frozenset(f.name for f in fields(State))
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class MemoryHistory:
     """What happened to one memory whatever the policy."""
 
     id: str  # which one
@@ -74,7 +74,7 @@ def is_independent_of_policy(operation: Operation) -> bool:
     return operation.operation not in _BY_POLICY
 
 
-def reconstruct_past(record: Record, entries: Iterable[tuple[Operation, Change]], accesses: Accesses) -> Past:
+def reconstruct_past(record: Record, entries: Iterable[tuple[Operation, Change]], accesses: Accesses) -> MemoryHistory:
     """Return what happened to a memory whatever the policy, as its journal tells it.
 
     A memory whose journal does not tell its birth (it was copied from another store) is taken to have begun with its
@@ -91,7 +91,7 @@ def reconstruct_past(record: Record, entries: Iterable[tuple[Operation, Change]]
             events.append((_instant(operation), kept))
     begins = born if born is not None else _as_born(record.state)
     whole = replace(begins, form=Form.FULL, form_ms=begins.created_ms, tokens=count_tokens(record.content.text))
-    return Past(
+    return MemoryHistory(
         record.id,
         record.content.text,
         whole,
@@ -143,7 +143,7 @@ def _instant(operation: Operation) -> Instant:
     return exact if minute <= exact < minute + _MINUTE_MS else minute
 
 
-def replay_lives(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[ReplayedLife]:
+def replay_lives(pasts: Sequence[MemoryHistory], policy: Policy, now: Instant) -> list[ReplayedLife]:
     """Return what a policy would have made of memories, with everything else as it was.
 
     Gates are not asked: they hold back moves, so the lives are the worst that the policy allows.
@@ -165,7 +165,7 @@ def replay_lives(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[Re
     return [lives[p.id] for p in pasts]
 
 
-def _replay_decisions(past: Past, start: State, policy: Policy, now: Instant) -> ReplayedLife:
+def _replay_decisions(past: MemoryHistory, start: State, policy: Policy, now: Instant) -> ReplayedLife:
     transitions: list[Transition] = []
     state, since = start, 0
     because = "decided by a person, or no longer true"

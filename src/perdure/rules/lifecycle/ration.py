@@ -28,7 +28,7 @@ _ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitReason:
     """Why a memory waits for the loss budget."""
 
     place: int  # its place among those that wait for the same, from 1
@@ -62,7 +62,7 @@ class Ration:
     # memory id -> from when; nothing is said of those that lose nothing
     openings: Mapping[str, Opening] = field(default_factory=lambda: MappingProxyType({}))
     # memory id -> why it waits beyond the end
-    waits: Mapping[str, Wait] = field(default_factory=lambda: MappingProxyType({}))
+    waits: Mapping[str, WaitReason] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(slots=True)
@@ -101,17 +101,17 @@ class Rationing:
     def share_out(self, history: LossHistory) -> Ration:
         """Return from when each may lose what is due."""
         self.openings = self.since(self.states)
-        waits: dict[str, Wait] = {}
+        waits: dict[str, WaitReason] = {}
         if self.policy.gates.compress_share < 1:
             waits |= self._share_out(history, _SHORTENING)
         return Ration(self.openings, waits | self._share_out(history, _HIDING))
 
-    def _share_out(self, history: LossHistory, kind: _Kind) -> dict[str, Wait]:
+    def _share_out(self, history: LossHistory, kind: _Kind) -> dict[str, WaitReason]:
         due = self._losses(self.states, kind)
         granted: dict[int, int] = {}
         while due:
             day = min(x.at for x in due.values()) // DAY_MS
-            allowed = self._allowed(history, granted, day, kind)
+            allowed = self._allowed_count(history, granted, day, kind)
             after = self._next_day(history, granted, day, kind)
             today = [x for x in due.values() if x.at // DAY_MS == day]
             if len(today) > allowed:
@@ -122,7 +122,7 @@ class Rationing:
             for i in (*(x.id for x in today), *passed):
                 del due[i]
             if after * DAY_MS > self.until:
-                return self._wait(late, after, kind, self._allowed(history, granted, after, kind))
+                return self._wait(late, after, kind, self._allowed_count(history, granted, after, kind))
             self._postpone(late, after, kind)
             due |= self._losses(late, kind)
         return {}
@@ -133,13 +133,13 @@ class Rationing:
         What waits is looked at again then, not on each day until then.
         """
         after = day + 1
-        while after * DAY_MS <= self.until and self._allowed(history, granted, after, kind) <= 0:
+        while after * DAY_MS <= self.until and self._allowed_count(history, granted, after, kind) <= 0:
             after += 1
         return after
 
-    def _allowed(self, history: LossHistory, granted: Mapping[int, int], day: int, kind: _Kind) -> int:
+    def _allowed_count(self, history: LossHistory, granted: Mapping[int, int], day: int, kind: _Kind) -> int:
         """Return how many may go on a day after what was shared out on the days before."""
-        return kind.allowance(_remaining(history.budget(day), granted, day, kind), self.policy)
+        return kind.allowance(_remaining_budget(history.budget(day), granted, day, kind), self.policy)
 
     def _losses(self, ids: Sequence[str] | Mapping[str, State], kind: _Kind) -> dict[str, _Loss]:
         """Return the first loss of a kind of some memories, as their openings have it."""
@@ -168,14 +168,14 @@ class Rationing:
         for i in ids:
             self.openings[i] = replace(self.openings[i], **{kind.name: at})
 
-    def _wait(self, ids: Sequence[str], day: int, kind: _Kind, allowed: int) -> dict[str, Wait]:
+    def _wait(self, ids: Sequence[str], day: int, kind: _Kind, allowed: int) -> dict[str, WaitReason]:
         """Return why some wait beyond the end, in the order in which they go on the next days."""
         later = Rationing(self.policy, day * DAY_MS, self.floor, self.states, self.accesses, dict(self.openings))
         later._postpone(ids, day, kind)  # the same class
         ranked = later._in_order(list(later._losses(ids, kind).values()))
         self._postpone(ids, day, kind)
         return {
-            x.id: Wait(place, len(ranked), allowed, 1 + (place - 1) // max(1, allowed), kind.name == "shrinks")
+            x.id: WaitReason(place, len(ranked), allowed, 1 + (place - 1) // max(1, allowed), kind.name == "shrinks")
             for place, x in enumerate(ranked, 1)
         }
 
@@ -205,7 +205,7 @@ _HIDING: Final = _Kind("hides", lambda budget, policy: budget.allowance(policy.g
 _SHORTENING: Final = _Kind("shrinks", lambda budget, policy: budget.allowance_of_forms(policy.gates))
 
 
-def _remaining(budget: Budget, granted: Mapping[int, int], day: int, kind: _Kind) -> Budget:
+def _remaining_budget(budget: Budget, granted: Mapping[int, int], day: int, kind: _Kind) -> Budget:
     """Return a day's budget after what was shared out on the days before."""
     if kind is not _HIDING:
         return budget

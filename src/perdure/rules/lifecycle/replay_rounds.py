@@ -12,7 +12,7 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Status
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
-from perdure.rules.lifecycle.moves import Moves, explain_moves
+from perdure.rules.lifecycle.moves import NextMoves, explain_moves
 from perdure.rules.lifecycle.state_arrays import Bools, Columns, Ints
 
 _HIDING, _SHORTENING = 2, 3
@@ -33,7 +33,7 @@ class ReplayRound:
     rows: Ints  # positions of the memories in the replay
     before: Columns  # their states just before
     after: Columns  # their states just after
-    moves: Moves  # what they did, and when
+    moves: NextMoves  # what they did, and when
     fell: Ints  # when that fell due; what came later had to wait for a gate
 
     @property
@@ -62,7 +62,7 @@ class ReplayRound:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class ForeseenStates:
     """What becomes of some memories, as arrays."""
 
     ids: Sequence[str]
@@ -70,11 +70,11 @@ class Foreseen:
     loses: Bools  # whether each memory is hidden or shortened, shape [memories]
     shortens: Bools  # whether each is shortened, shape [memories]
 
-    def shortening(self) -> list[str]:
+    def shortened_ids(self) -> list[str]:
         """Return the ids of the memories that are shortened."""
         return [self.ids[i] for i in np.flatnonzero(self.shortens).tolist()]
 
-    def losing(self) -> dict[int, str]:
+    def lost_ids(self) -> dict[int, str]:
         """Return position -> id of the memories that are hidden or shortened."""
         return {i: self.ids[i] for i in np.flatnonzero(self.loses).tolist()}
 

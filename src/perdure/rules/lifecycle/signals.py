@@ -29,7 +29,7 @@ from perdure.records.instant import DAY_MS, Instant, from_instant
 from perdure.records.maker import maker_of
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, Sort, State
 from perdure.records.policy import Policy
-from perdure.rules.last_policies import LastPolicies
+from perdure.rules.last_policies import PolicyCache
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 from perdure.rules.lifecycle.state_arrays import (
     CODES,
@@ -199,7 +199,7 @@ def _keys(policy: Policy) -> _Keys:
     )
 
 
-_keys_of: Final = LastPolicies(_keys)
+_keys_of: Final = PolicyCache(_keys)
 
 
 def signals_of_one(state: State, policy: Policy, now: Instant) -> tuple[float, float, float, float, float]:

@@ -17,7 +17,7 @@ from perdure.formulas.single import SingleValue, amplifier_of_one, confidence_cr
 from perdure.records.instant import Instant
 from perdure.records.memory import State, Tier
 from perdure.records.policy import Policy
-from perdure.rules.last_policies import LastPolicies
+from perdure.rules.last_policies import PolicyCache
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.moves import bound_of, next_moves
 from perdure.rules.lifecycle.single_accesses import with_accesses
@@ -46,10 +46,10 @@ def _rows(policy: Policy) -> Mapping[tuple[Tier, bool], list[_Row]]:
     }
 
 
-_rows_of: Final = LastPolicies(_rows)
+_rows_of: Final = PolicyCache(_rows)
 
 
-class Single(Cohort):
+class SingleMemory(Cohort):
     """One memory that is tried against the rows; its columns hold numbers, not arrays."""
 
     def __init__(self, state: State, policy: Policy, accessed: Instant = _NEVER) -> None:
@@ -150,7 +150,7 @@ class Single(Cohort):
         return c.confidence, rate, 0.0
 
 
-_CROSSINGS: Final[Mapping[str, Callable[[Single, float], float]]] = {
+_CROSSINGS: Final[Mapping[str, Callable[[SingleMemory, float], float]]] = {
     "value": lambda one, bound: one._single.crossing(bound),  # noqa: SLF001  # of this file
     "confidence": lambda one, bound: confidence_crossing(*one._sure[:2], bound),  # noqa: SLF001
 }
@@ -164,7 +164,7 @@ def counted_in(
     None where it moves meanwhile, or may, or waits to be let go: then arrays tell (trajectory.py). ``accesses`` are
     (instant, how many) in the order of time; ``counts_single`` is true for the policy.
     """
-    one, counted = Single(state, policy), 0
+    one, counted = SingleMemory(state, policy), 0
     if state.held or one.asks_strength:
         return None
     for at, times in accesses:
@@ -173,7 +173,10 @@ def counted_in(
         if one.is_due_by(at):
             return None
         state = with_accesses(state, [(at, times)], policy)
-        one, counted = Single(state, policy, max(state.anchor_ms, state.tier_ms, state.status_ms)), counted + times
+        one, counted = (
+            SingleMemory(state, policy, max(state.anchor_ms, state.tier_ms, state.status_ms)),
+            counted + times,
+        )
         if one.may_rise():
             return None
     due = one.due()

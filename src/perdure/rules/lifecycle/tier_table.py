@@ -57,7 +57,7 @@ class Cohort:
 
 
 @dataclass(frozen=True, slots=True)
-class Fall:
+class SignalFall:
     """A signal that must have fallen before a row applies."""
 
     # which one. Strength falls to the threshold of the memory's importance, and has no bound here
@@ -89,7 +89,7 @@ class Rule:
     # and ``threshold``, the strength at which it is forgotten)
     because: str
     due: Due  # when it falls due; NEVER where it does not
-    falls: tuple[Fall, ...] = ()  # the signals that must have fallen
+    falls: tuple[SignalFall, ...] = ()  # the signals that must have fallen
     bounds: tuple[str, ...] = ()  # the other policy keys that it reads, ``section.key``
     only: Group | None = None  # the memories to which it applies; None for all
     switch: tuple[str, str] | None = None  # a policy key, and what it must say for the row to apply; None for always
@@ -145,7 +145,7 @@ def _at_rest_in_cold(m: Cohort, low: Ints, k: Limits) -> Ints:
     return np.maximum(m.states.tier_ms + int(k["cold_days"] * DAY_MS), low)
 
 
-def _unanswered(m: Cohort, _: Ints, k: Limits) -> Ints:
+def _unanswered_archival(m: Cohort, _: Ints, k: Limits) -> Ints:
     # What was said long ago is asked about once it is stored, not before.
     asked_at = np.maximum(m.states.sure_ms + int(k["aging_days"] * DAY_MS), m.states.recorded_ms)
     archived_at: Ints = np.maximum(asked_at + int(k["unanswered_days"] * DAY_MS) + 1, m.states.status_ms)
@@ -175,9 +175,9 @@ def _old_enough(m: Cohort, low: Ints, old: Ints) -> Ints:
 
 _IN_VIEW: Final = (Tier.HOT, Tier.WARM, Tier.COLD)
 _LONG_TERM: Final = Group("long-term, no fact", lambda c, _: c.fades)
-_SPENT: Final = Fall("value", "tiers.hot_keep_value")
-_WORTHLESS: Final = Fall("value", "archive.value_below")
-_DOUBTED: Final = Fall("confidence", "archive.confidence_below")
+_SPENT: Final = SignalFall("value", "tiers.hot_keep_value")
+_WORTHLESS: Final = SignalFall("value", "archive.value_below")
+_DOUBTED: Final = SignalFall("confidence", "archive.confidence_below")
 
 
 def _shorter(form: Form, unit: str, due: Due, only: Group | None = None, more: tuple[str, ...] = ()) -> Rule:
@@ -189,7 +189,7 @@ def _shorter(form: Form, unit: str, due: Due, only: Group | None = None, more: t
         form,
         f"{{{age}:g}} {unit} old, value {{value:.3f}} is at most {{{value}:g}}, at most {{{accesses}}} accesses",
         due,
-        falls=(Fall("value", f"compression.{value}", at_most=True),),
+        falls=(SignalFall("value", f"compression.{value}", at_most=True),),
         bounds=(f"compression.{age}", f"compression.{accesses}", *more),
         only=only or Group("", lambda c, k: c.access_count <= k[accesses]),
         switch=("compression.rule", "triggers"),
@@ -218,7 +218,7 @@ RULES: tuple[Rule, ...] = (
         Status.ARCHIVED,
         "the strength has fallen to the threshold of its importance",
         lambda m, low, _: np.maximum(low, m.states.status_ms),
-        falls=(Fall("strength"),),
+        falls=(SignalFall("strength"),),
         only=Group("session or long-term, no fact", lambda c, _: ~c.fact & (c.scope != TASK)),
         switch=("archive.rule", "strength"),
         figures="strength {strength:.3f}, threshold {threshold:.3f}",
@@ -253,7 +253,7 @@ RULES: tuple[Rule, ...] = (
         Status.ARCHIVED,
         "not confirmed for {aging_days:g} + {unanswered_days:g} days, and confirmed "
         "fewer than {aging_reinforcements} times (confidence {confidence:.3f})",
-        _unanswered,
+        _unanswered_archival,
         bounds=(
             *("knowledge.aging_days", "knowledge.unanswered_days", "knowledge.aging_reinforcements"),
             "fading.factors",
@@ -285,7 +285,7 @@ RULES: tuple[Rule, ...] = (
         Tier.COLD,
         "the value has fallen below {warm_keep_value:g} (value {value:.3f})",
         lambda m, low, _: np.maximum(low, m.states.tier_ms),
-        falls=(Fall("value", "tiers.warm_keep_value"),),
+        falls=(SignalFall("value", "tiers.warm_keep_value"),),
     ),
     Rule(
         "warm_quiet",

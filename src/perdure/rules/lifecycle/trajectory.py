@@ -21,8 +21,8 @@ from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
-from perdure.rules.lifecycle.moves import Moves, next_moves
-from perdure.rules.lifecycle.replay_rounds import GATES, Foreseen, ReplayRound
+from perdure.rules.lifecycle.moves import NextMoves, next_moves
+from perdure.rules.lifecycle.replay_rounds import GATES, ForeseenStates, ReplayRound
 from perdure.rules.lifecycle.single_accesses import counts_single, with_accesses
 from perdure.rules.lifecycle.single_moves import counted_in
 from perdure.rules.lifecycle.state_arrays import (
@@ -112,7 +112,11 @@ def replay(
     ``shut``. Accesses of a memory that was held count before what held it is tried again.
     """
     gates = {i: openings.get(i, SHUT if shut else _OPEN) for i in states}
-    still = _unmoved(states, accesses, now, policy, gates) if len(states) <= FEW and counts_single(policy) else {}
+    still = (
+        _unmoved_trajectories(states, accesses, now, policy, gates)
+        if len(states) <= FEW and counts_single(policy)
+        else {}
+    )
     moving = {i: state for i, state in states.items() if i not in still}
     found = still | _replay(moving, accesses, now, policy, gates)
     return [found[i] for i in states]
@@ -121,7 +125,7 @@ def replay(
 _OPEN: Final = Opening()
 
 
-def _unmoved(
+def _unmoved_trajectories(
     states: Mapping[str, State],
     accesses: Mapping[str, Accesses],
     now: Instant,
@@ -176,7 +180,7 @@ def forecast_moves(
     now: Instant,
     policy: Policy,
     openings: Mapping[str, Opening] = MappingProxyType({}),
-) -> Foreseen:
+) -> ForeseenStates:
     """Return the moves of ``replay`` as arrays, for what needs no final states."""
     run = _Replay([*states.values()], [accesses.get(i, ()) for i in states], now, policy)
     run.run([openings.get(i, _OPEN) for i in states])
@@ -184,7 +188,7 @@ def forecast_moves(
     for step in run.steps:
         loses[step.rows] |= step.loses
         shortens[step.rows] |= step.shortens
-    return Foreseen(list(states), run.steps, loses, shortens)
+    return ForeseenStates(list(states), run.steps, loses, shortens)
 
 
 class _Replay:
@@ -223,7 +227,7 @@ class _Replay:
             reading = (read <= self.now) & ~falling
             self.due[active], self.waits[active] = since, (since <= self.now) & (at > self.now)
             if (rows := np.flatnonzero(falling)).size:
-                self._move(active[rows], part.take(rows), Moves(at[rows], moves.rule[rows]), moves.at[rows])
+                self._move(active[rows], part.take(rows), NextMoves(at[rows], moves.rule[rows]), moves.at[rows])
             if reading.any():
                 self._read(active[reading])
             active = active[falling | reading]
@@ -257,7 +261,7 @@ class _Replay:
         ends = self.states(np.arange(len(self.befores)), due)
         return [replace(s, held=True) if waits else s for s, waits in zip(ends, self.waits.tolist(), strict=True)]
 
-    def _move(self, rows: Ints, part: Columns, moves: Moves, fell: Ints) -> None:
+    def _move(self, rows: Ints, part: Columns, moves: NextMoves, fell: Ints) -> None:
         """Move memories, and keep the step.
 
         ``fell`` is when what they do fell due; what came later had to wait for a gate.

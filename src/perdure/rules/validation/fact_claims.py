@@ -47,7 +47,7 @@ def parsed_claims(
     planned: list[str] = []
     readers = [_Reader(number, item, words, now) for number, item in enumerate(_check_list(items), 1)]
     texts = [dict(reader.texts()) for reader in readers]
-    secrets = _labelled(texts, policy)
+    secrets = _labelled_secrets(texts, policy)
     for reader, said in zip(readers, texts, strict=True):
         claims.append(reader.claim(said, secrets, policy))
         faults += reader.faults
@@ -56,7 +56,7 @@ def parsed_claims(
     return tuple(claims), redact_with(content or "", secrets, policy)[0]
 
 
-def _labelled(claims: Iterable[Mapping[str, str]], policy: Policy) -> dict[str, str]:
+def _labelled_secrets(claims: Iterable[Mapping[str, str]], policy: Policy) -> dict[str, str]:
     """Return the secrets among the values of claims, which subjects and predicates show to be some."""
     found: dict[str, str] = {}
     for texts in claims:

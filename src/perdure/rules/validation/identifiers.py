@@ -15,7 +15,7 @@ from perdure.rules.validation.values import checked_namespace
 _Check = Callable[[object], bool]
 
 
-def _anything(value: object) -> bool:  # noqa: ARG001  # one of the checks
+def _any_text(value: object) -> bool:  # noqa: ARG001  # one of the checks
     """Names of edges, sessions and tasks, and keys, are free text; every exit escapes them."""
     return True
 
@@ -40,13 +40,13 @@ _DOCUMENTS: Final[dict[str, tuple[_Check, _Check]]] = {
     Shelf.CONFLICT: (is_id, is_id),
     Shelf.ABOUT: (is_id, is_entity_id),
     Shelf.MENTION: (is_id, is_entity_id),
-    Shelf.ENTITY: (is_entity_id, _anything),
-    Shelf.ALIAS: (is_entity_id, _anything),
+    Shelf.ENTITY: (is_entity_id, _any_text),
+    Shelf.ALIAS: (is_entity_id, _any_text),
     Shelf.PROFILE: (_memory_or_entity, _entity_or_nothing),
     **dict.fromkeys(
-        (Shelf.EDGE, Shelf.REVIEW, Shelf.FORM, Shelf.FACT, Shelf.CHECK, Shelf.KEY, Shelf.PROCEDURE), (is_id, _anything)
+        (Shelf.EDGE, Shelf.REVIEW, Shelf.FORM, Shelf.FACT, Shelf.CHECK, Shelf.KEY, Shelf.PROCEDURE), (is_id, _any_text)
     ),
-    **dict.fromkeys((Shelf.SESSION, Shelf.LEARNED, Shelf.UPKEEP, Shelf.RATE, Shelf.LESSON), (_anything, _anything)),
+    **dict.fromkeys((Shelf.SESSION, Shelf.LEARNED, Shelf.UPKEEP, Shelf.RATE, Shelf.LESSON), (_any_text, _any_text)),
 }
 """Shelf -> what the id and the name of its documents must be."""
 
@@ -84,7 +84,7 @@ def _check_change(target: str, identity: Any, sides: Iterable[Any]) -> None:
     rows = [side for side in sides if isinstance(side, Mapping)]
     if target == Target.DOCUMENT:
         for row in rows:
-            of_id, of_name = _DOCUMENTS.get(str(row.get("shelf")), (_anything, _anything))
+            of_id, of_name = _DOCUMENTS.get(str(row.get("shelf")), (_any_text, _any_text))
             _check_id("id", identity, of_id)
             _check_id("name", row.get("name"), of_name)
         return

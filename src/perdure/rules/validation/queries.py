@@ -56,8 +56,8 @@ def filters(policy: Policy, arguments: Mapping[str, Any]) -> Filters:
         **{name: partial(to_instant, name=name) for name in ("since", "until", "as_of", "known_at")},
     }
     names = [name for name in _FILTERS if arguments.get(name) is not None]
-    return Filters(isolated=True, **{name: read.get(name, _unchanged)(arguments[name]) for name in names})
+    return Filters(isolated=True, **{name: read.get(name, _identity)(arguments[name]) for name in names})
 
 
-def _unchanged(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value

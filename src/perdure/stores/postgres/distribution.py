@@ -55,7 +55,7 @@ def tables() -> dict[str, bool]:
 
 
 @cache
-def limited(text: str) -> str:
+def limit_to_living(text: str) -> str:
     """Return a fan-out that reads the namespaces of the list ``:living`` only, so that no other node is asked."""
     spread = "|".join(table for table, by_namespace in tables().items() if by_namespace)
     subselect = registry("postgres")["living_memories"].sql.rstrip(";")

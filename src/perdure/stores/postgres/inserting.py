@@ -16,7 +16,7 @@ from psycopg import Cursor
 from perdure.records.digests import content_digest
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Row
-from perdure.stores.packing import pack_text, unpacked
+from perdure.stores.packing import pack_text, unpack_text
 from perdure.stores.plans import stored_meanwhile
 from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.rows import MEMORY_COLUMNS, plain_value, require_row
@@ -199,7 +199,7 @@ def update_content(
 ) -> None:
     """Change what is shown of memories, and their labels; each memory once."""
     if "shown" in columns:
-        texts = {row: unpacked(text, pack) for row, text, pack in session.rows("content_texts", rows=list(numbers))}
+        texts = {row: unpack_text(text, pack) for row, text, pack in session.rows("content_texts", rows=list(numbers))}
         shown = [require_row(c.after)["shown"] for c in changes]
         pairs = [
             (texts[row], None) if form is None else pack_text(texts[row])

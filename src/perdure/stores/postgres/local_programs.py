@@ -143,10 +143,10 @@ def _reachable(wheel: Path, uid: int, gid: int) -> Path:
         )
         if tried.returncode == 0:
             return wheel
-    return _copied(wheel)
+    return _copy_programs(wheel)
 
 
-def _copied(wheel: Path) -> Path:
+def _copy_programs(wheel: Path) -> Path:
     """Return a copy of the programs that every account may read; one serves all processes of a user."""
     folder = temporary_folder() / f"{PREFIX}programs-{version(WHEEL)}-{os.geteuid()}"
     parts = [part for part in _PARTS if (wheel / part).is_dir()]

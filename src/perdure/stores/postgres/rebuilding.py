@@ -14,9 +14,9 @@ from psycopg import sql
 from perdure.records.damage import Fault
 from perdure.records.deadline import deadline_error, seconds_left
 from perdure.records.errors import StoreDamaged, StoreDenied
-from perdure.records.store_rows import Purged
+from perdure.records.store_rows import Purge
 from perdure.stores.erased_texts import Findings, as_bytes, find_in_rows, passages
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.postgres.distribution import distribute, is_distributed
 from perdure.stores.postgres.faults import first_line, translate_error
 from perdure.stores.postgres.inserting import (
@@ -138,7 +138,7 @@ def _texts(session: PostgresSession, stemmer: Stemmer, after: int) -> list[tuple
     found = []
     for row, identity, text, packed, speaker in session.rows("texts_after", row_after=after, limit=PAGE):
         try:
-            words = unpacked(text, packed)
+            words = unpack_text(text, packed)
         except UNREADABLE:
             words = ""  # another fault says so
         found.append((int(row), str(identity), document_of({"text": words, "speaker": speaker}, stemmer)))
@@ -189,7 +189,7 @@ def _pattern(phrase: str) -> str:
     return "%" + re.sub(r"([%_\\])", r"\\\1", small) + "%"
 
 
-def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
+def purge(address: Address, server: Server, texts: Sequence[str]) -> Purge:
     """Vacuum the tables, search them for passages, and name replicas and archives, which keep what they have."""
     notes, unvacuumed = _vacuum(address, server)
     copies, unasked = _copies(server)
@@ -205,7 +205,7 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
         f"The node {node} of the cluster cannot be reached: it was not vacuumed, not searched, not asked for replicas."
         for node in sorted({*unvacuumed, *unasked, *server.unreachable})
     ]
-    return Purged(len(phrases), places, (_PAGES, *notes, *copies, *lost), short)
+    return Purge(len(phrases), places, (_PAGES, *notes, *copies, *lost), short)
 
 
 def vacuum(address: Address, server: Server) -> list[str]:

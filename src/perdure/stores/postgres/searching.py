@@ -118,11 +118,11 @@ class PostgresSearch(Search):
         listed = [Term(word, stem, self._counts[term_of(stem)]) for stem, word in stems.items()]
         return sorted(listed, key=lambda t: t.documents), self.statistics.documents
 
-    def beginning(self, letters: str) -> list[str]:
+    def stems_beginning(self, letters: str) -> list[str]:
         last = letters[:-1] + chr(ord(letters[-1]) + 1)
         return [t for (t,) in self.session.rows("beginning", first=letters, last=last, limit=MOST_SPELLINGS)]
 
-    def held(self, terms: Sequence[Term], _seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
+    def held_stems(self, terms: Sequence[Term], _seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
         return frozenset(t.stem for t in terms if t.documents)
 
     def size(self) -> int:
@@ -147,7 +147,7 @@ class PostgresSearch(Search):
                 self._first = self._asked.fetchall()
             found = {row: float(score) for row, score, *_ in rows}
             narrow = {row: (row, i, *rest) for row, _, i, *rest in rows if i is not None}
-            narrow = self.naming(narrow, filters.entity)
+            narrow = self.rows_naming(narrow, filters.entity)
             if len(narrow) >= self.policy.candidates or len(found) < wide:
                 best = sorted((r for r in found if r in narrow), key=lambda r: -found[r])[: self.policy.candidates]
                 near = {row[0] for row in self._first or ()}
@@ -176,7 +176,7 @@ class PostgresSearch(Search):
             self._first = self._ask_nearest(filters, wide, limit).fetchall()
         rows = self._enough(self._first, filters, wide, limit)
         passed: dict[int, Narrow] = {row[0]: row[:7] for row in rows}
-        narrow |= self.naming(passed, filters.entity)
+        narrow |= self.rows_naming(passed, filters.entity)
         return {row[0]: float(row[7]) for row in rows}
 
     def nearest(

@@ -37,11 +37,11 @@ from perdure.stores.postgres.session import (
     UNFLUSHED,
     WRITING,
     Deadlines,
-    Limit,
     Mode,
     PostgresSession,
     Reach,
-    opening,
+    TransactionLimit,
+    opening_statements,
     too_late,
 )
 
@@ -80,7 +80,7 @@ class Server:
         """Run reads of one namespace on one consistent view; where they go out ``once``, in one round trip."""
         if self._view.session is not None and self._view.namespace == namespace:
             return work(self._view.session)
-        return self._run_transaction("routed", namespace, READING, _reading(work, once=once))
+        return self._run_transaction("routed", namespace, READING, _as_read(work, once=once))
 
     def viewing(self, namespace: str, work: Callable[[], T]) -> T:
         """Run work whose reads of one namespace all take one transaction: each by itself would open and end its own."""
@@ -136,7 +136,7 @@ class Server:
 
     def ask_nodes(self, name: str, /, *, limited: bool = True, **bindings: Any) -> tuple[list[str], list[str]]:
         """Ask each node of a cluster for itself; return the answers, and the nodes that gave none. No cluster: none."""
-        work = _reading(lambda s: s.rows(name, **bindings) if s.connection.clustered else [], once=False)
+        work = _as_read(lambda s: s.rows(name, **bindings) if s.connection.clustered else [], once=False)
         parts = self._run_transaction("admin", None, ADMIN, work, limited=limited)
         for node in (silent := [node for node, answered, _ in parts if not answered]):
             self._outages.note(node, None, node_unavailable(node))
@@ -146,7 +146,7 @@ class Server:
         """Run statements about what belongs to no namespace."""
         if reading and self._view.session is not None:
             return work(self._view.session)
-        return self._run_transaction("admin", None, READING if reading else ADMIN, _reading(work, once=reading))
+        return self._run_transaction("admin", None, READING if reading else ADMIN, _as_read(work, once=reading))
 
     def close(self) -> None:
         self._connections.close()
@@ -174,7 +174,9 @@ class Server:
             try:
                 connection = self._connections.take(seconds)
                 prefix = self.address.prefix
-                begin = opening(connection, reach, place or "", prefix, mode, seconds=seconds, known=not again)
+                begin = opening_statements(
+                    connection, reach, place or "", prefix, mode, seconds=seconds, known=not again
+                )
                 session = PostgresSession(connection, reach, place or "", begin)
                 with self._deadlines.limit(connection, seconds) as watched:
                     result = self._run_once(session, work, mode, again=again)
@@ -204,7 +206,7 @@ class Server:
             self._connections.forget()
         time.sleep(min(LONGEST_PAUSE, 0.01 * 2 ** min(tries, 7)) if lost else 0.002 * tries)
 
-    def _give_back(self, connection: Connection | None, watched: Limit | None) -> None:
+    def _give_back(self, connection: Connection | None, watched: TransactionLimit | None) -> None:
         if connection is not None:
             if watched is not None and watched.passed:
                 connection.close()  # the cancellation may come late, and must not meet another transaction
@@ -258,7 +260,7 @@ class _View(threading.local):
     session: PostgresSession | None = None
 
 
-def _reading(work: Callable[[PostgresSession], T], *, once: bool) -> Callable[[PostgresSession, bool], T]:
+def _as_read(work: Callable[[PostgresSession], T], *, once: bool) -> Callable[[PostgresSession, bool], T]:
     def read(session: PostgresSession, _: bool) -> T:  # the server calls it by position
         session.closing = once
         return work(session)

@@ -23,7 +23,7 @@ from psycopg import sql
 from perdure.records.deadline import deadline_error, is_over, longest_wait, seconds_left
 from perdure.records.errors import StoreBusy, StoreError
 from perdure.stores.postgres.connections import Connection, array_of, array_types
-from perdure.stores.postgres.distribution import limited
+from perdure.stores.postgres.distribution import limit_to_living
 from perdure.stores.statements import fill_filters, registry, with_columns
 
 Reach = Literal["routed", "fan-out", "admin"]
@@ -127,7 +127,7 @@ class PostgresSession:
         if kind == "routed":
             bindings["namespace"] = self.place
         if kind == "fan-out" and self.living is not None:
-            text, bindings["living"] = limited(text), self.living
+            text, bindings["living"] = limit_to_living(text), self.living
         query = _text(text)
         for binding, element in array_types(query):
             if isinstance(bindings[binding], list):
@@ -190,7 +190,7 @@ class PostgresSession:
         row = self.run(name, **bindings).fetchone()
         return None if row is None else row[0]
 
-    def changed(self, name: str, /, **bindings: Any) -> int:
+    def changed_rows(self, name: str, /, **bindings: Any) -> int:
         """Run a named statement, wait for it, and return how many rows it changed."""
         cursor = self.run(name, **bindings)
         self.settle()
@@ -206,7 +206,7 @@ class PostgresSession:
         self._send(sql.SQL("SET LOCAL {} = {}").format(sql.SQL(setting), sql.Literal(value)))
 
 
-def opening(
+def opening_statements(
     connection: Connection,
     reach: Reach,
     place: str,
@@ -244,7 +244,10 @@ def scope(
 
     Citus takes what is set locally to its workers only where it is told to, and only what SET LOCAL sets.
     """
-    settings, ended = {"perdure.reach": reach, "perdure.prefix": prefix, "perdure.namespace": place}, _ended(connection)
+    settings, ended = (
+        {"perdure.reach": reach, "perdure.prefix": prefix, "perdure.namespace": place},
+        _end_settings(connection),
+    )
     ended["after"] = "0" if seconds is None else f"{int(1000 * (seconds + _AFTERWARDS))}ms"
     if not connection.clustered:
         return [(_SCOPE, {name.removeprefix("perdure."): value for name, value in settings.items()} | ended)]
@@ -259,7 +262,7 @@ def scope(
     ]
 
 
-def _ended(connection: Connection) -> dict[str, str]:
+def _end_settings(connection: Connection) -> dict[str, str]:
     """Return which of its settings a server ends a transaction by whose client is halted.
 
     Before version 17 it has none but for one that is idle, which it is not between two statements that are sent
@@ -270,7 +273,7 @@ def _ended(connection: Connection) -> dict[str, str]:
 
 
 @dataclass(slots=True, eq=False)
-class Limit:
+class TransactionLimit:
     """One transaction under way."""
 
     connection: Connection
@@ -283,13 +286,13 @@ class Deadlines:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._limits: dict[Limit, None] = {}
+        self._limits: dict[TransactionLimit, None] = {}
         self._watching = 0
 
     @contextmanager
-    def limit(self, connection: Connection, seconds: float | None) -> Iterator[Limit]:
+    def limit(self, connection: Connection, seconds: float | None) -> Iterator[TransactionLimit]:
         """Cancel what a connection does if the block takes longer; None sets no limit."""
-        limit = Limit(connection, time.monotonic() + (seconds or 0.0))
+        limit = TransactionLimit(connection, time.monotonic() + (seconds or 0.0))
         if seconds is None:
             yield limit
             return
@@ -316,10 +319,10 @@ class Deadlines:
                 if idle > _IDLE:
                     self._watching = 0
 
-    def _end(self, limit: Limit, now: float) -> None:
+    def _end(self, limit: TransactionLimit, now: float) -> None:
         if limit.passed:
             del self._limits[limit]
-            _cut(limit.connection)
+            _shut_socket(limit.connection)
             return
         limit.passed, limit.until = True, now + GRACE
         threading.Thread(target=_cancel, args=(limit.connection,), daemon=True).start()
@@ -330,7 +333,7 @@ def _cancel(connection: Connection) -> None:
         connection.cancel_safe(timeout=_SENDING)
 
 
-def _cut(connection: Connection) -> None:
+def _shut_socket(connection: Connection) -> None:
     """Shut a connection's socket, so that whoever waits for an answer is told at once that none comes."""
     with suppress(Exception):  # it was closed meanwhile
         line = socket.socket(fileno=os.dup(connection.pgconn.socket))

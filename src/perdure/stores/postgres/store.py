@@ -23,7 +23,7 @@ from perdure.records.store_rows import (
     Details,
     Lease,
     Neighbours,
-    Purged,
+    Purge,
     StoreHealth,
     StoreSize,
     TransactionView,
@@ -43,7 +43,7 @@ from perdure.stores.postgres.searching import PostgresSearch, SearchStatistics
 from perdure.stores.postgres.server import Address, Server
 from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.postgres.transfer import PostgresTransfer
-from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
+from perdure.stores.postgres.writing import AlreadyApplied, apply_plan, conflict_of
 from perdure.stores.rows import require_row
 from perdure.stores.spaces import restore_spaces
 from perdure.stores.sql_store import SqlStore
@@ -136,7 +136,7 @@ class PostgresStore(SqlStore):
         with self.documents.naming_damage(plan):
             try:
                 self._write_noted(plan.namespace, work)
-            except AppliedBefore:
+            except AlreadyApplied:
                 return
             except UniqueViolation as error:
                 raise conflict_of(error, plan) from error
@@ -165,7 +165,7 @@ class PostgresStore(SqlStore):
             bindings = {"id": change.id, "at_ms": row["at_ms"], "query": row["query"], "hits": list(row["hits"])}
             if not again:
                 session.run("insert_recall", **bindings)
-            elif session.changed("insert_recall", **bindings) == 0:
+            elif session.changed_rows("insert_recall", **bindings) == 0:
                 return  # an earlier try was committed after all
         if again and not logged:
             return  # nothing tells whether it was counted: once at most
@@ -283,7 +283,7 @@ class PostgresStore(SqlStore):
     def forget_texts(self, namespace: str) -> None:
         """Return at once: the store has nothing of texts in this process."""
 
-    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:  # noqa: ARG002  # the protocol's
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purge:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""
         return purge(self.address, self._server, texts)
 

@@ -14,8 +14,8 @@ from perdure.records.transfer import Cursor, Line
 from perdure.stores.postgres.connections import make_ready
 from perdure.stores.postgres.faults import translate_error
 from perdure.stores.postgres.server import Address, Server, connect
-from perdure.stores.postgres.session import READING, PostgresSession, Reach, opening, scope
-from perdure.stores.postgres.writing import AppliedBefore, write_rows
+from perdure.stores.postgres.session import READING, PostgresSession, Reach, opening_statements, scope
+from perdure.stores.postgres.writing import AlreadyApplied, write_rows
 from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, place, there_already
 from perdure.stores.words import Stemmer
 
@@ -33,7 +33,7 @@ class ServerSnapshot(Server):
         self._connection = connect(address)
         make_ready(self._connection)
         PostgresSession(
-            self._connection, "admin", "", opening(self._connection, "admin", "", address.prefix, READING)
+            self._connection, "admin", "", opening_statements(self._connection, "admin", "", address.prefix, READING)
         ).open()
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T], *, once: bool = False) -> T:  # noqa: ARG002  # the server's
@@ -97,7 +97,7 @@ class PostgresTransfer(SqlTransfer):
     def write(self, namespace: str, part: str, rows: Sequence[Line], before: int) -> None:
         try:
             self._server.write(namespace, lambda s, again: self._write(s, namespace, part, rows, before, again=again))
-        except AppliedBefore:
+        except AlreadyApplied:
             return
         except UniqueViolation as error:
             raise there_already(part) from error
@@ -111,7 +111,7 @@ class PostgresTransfer(SqlTransfer):
         # From here on the namespace is ours: an earlier try is over, whether its client was still there or not.
         number = int(session.value("number_operations", more=len(rows) if part == "operation" else 0) or 0)
         if again and session.value(f"size_of_{part}") >= before + len(rows):
-            raise AppliedBefore
+            raise AlreadyApplied
         if part == "operation":
             _write_operations(session, rows, number)
         elif part == "recall":

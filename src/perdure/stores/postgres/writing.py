@@ -43,7 +43,7 @@ from perdure.stores.rows import lease_lost, require_row
 from perdure.stores.words import Stemmer
 
 
-class AppliedBefore(Exception):  # noqa: N818  # no error: an earlier try was committed, and this one is rolled back
+class AlreadyApplied(Exception):  # noqa: N818  # no error: an earlier try was committed, and this one is rolled back
     """The plan has been applied by a try whose answer was lost."""
 
 
@@ -74,7 +74,7 @@ def apply_plan(session: PostgresSession, plan: Plan, stemmer: Stemmer, fence: Le
     writer = _start(session, plan, stemmer)
     # From here on the namespace is ours: an earlier try is over, whether its client was still there or not.
     if again and session.value("operation_exists", id=plan.id):
-        raise AppliedBefore
+        raise AlreadyApplied
     if fence is not None:
         lease = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
         if lease is None:
@@ -170,7 +170,7 @@ class _Writer(PlanWriter):
     def _delete_memories(self, changes: list[Change]) -> None:
         befores = [(c.id, require_row(c.before)) for c in changes]
         ids = [i for i, _ in befores]
-        stored = self._stored(ids)  # the plan may make them anew, with other rows
+        stored = self._row_numbers(ids)  # the plan may make them anew, with other rows
         numbers = [stored[i] for i in ids]
         self._expect(self.session.run("delete_memory", id=ids, op=[b["op"] for _, b in befores]), changes)
         self.session.run("delete_content", rows=numbers)
@@ -183,7 +183,7 @@ class _Writer(PlanWriter):
             terms = list(self.growth.removed[identity].times)
             self.session.run("shrink_posting", terms=terms, row=row, span=SPAN - 1)
             self.session.run("delete_posting", terms=terms, row=row, span=SPAN - 1)
-        less = self.session.changed("delete_vectors", rows=numbers)  # of every space
+        less = self.session.changed_rows("delete_vectors", rows=numbers)  # of every space
         if less:
             self.session.run("add_vectors", more=-less)
 
@@ -250,10 +250,10 @@ class _Writer(PlanWriter):
             _, last = self.counted.fetchone() or (0, 0)
             self.rows |= {i: int(last) + row for i, row in self.new.items()}
         if missing := [i for i in ids if i not in self.rows]:
-            self.rows |= self._stored(missing)
+            self.rows |= self._row_numbers(missing)
         return [self.rows[i] for i in ids]
 
-    def _stored(self, ids: Sequence[str]) -> dict[str, int]:
+    def _row_numbers(self, ids: Sequence[str]) -> dict[str, int]:
         found = {i: int(row) for i, row in self.session.rows("rows_of", ids=ids)}
         if deleted := [i for i in ids if i not in found]:
             raise memory_gone(deleted)

@@ -48,7 +48,7 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopiedStore:
     """A store that was copied whole."""
 
     path: Path  # where to
@@ -58,7 +58,7 @@ class Copied:
     kept: Path | None = None  # where the store is now that was there before; None if there was none
 
 
-def backup(source: apsw.Connection | str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
+def backup(source: apsw.Connection | str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> CopiedStore:
     """Write a verified copy of a store as it is at one moment; others may read and write meanwhile.
 
     Raises:
@@ -75,7 +75,7 @@ def backup(source: apsw.Connection | str | os.PathLike[str], target: Path, *, ov
         return _backed_up(connection, str(place), target, overwrite=overwrite)
 
 
-def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: bool) -> Copied:
+def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: bool) -> CopiedStore:
     like = Path(name) if name else None
     if like is not None and target.exists() and target.samefile(like):
         raise InvalidInput(f"{target} is the store itself.", remedy="Choose another file.")
@@ -105,7 +105,7 @@ def copy_as_it_is(source: Path, target: Path) -> None:
             going.step(_PAGES)
 
 
-def backup_filled(fill: Callable[[Path], None], name: str, target: Path, *, overwrite: bool = False) -> Copied:
+def backup_filled(fill: Callable[[Path], None], name: str, target: Path, *, overwrite: bool = False) -> CopiedStore:
     """Write a backup of a store that is no file: a file that is filled, checked as any other, and only then named.
 
     ``fill`` brings the store's rows into an empty file.
@@ -123,7 +123,7 @@ def backup_filled(fill: Callable[[Path], None], name: str, target: Path, *, over
     return copied
 
 
-def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Copied:
+def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> CopiedStore:
     """Put a verified copy of a backup where a store is wanted. The backup is not changed.
 
     Args:
@@ -186,7 +186,7 @@ def _check_identity(connection: apsw.Connection, path: str) -> None:
         )
 
 
-def _copy_moment(source: apsw.Connection, name: str, growing: Path, target: Path) -> Copied:
+def _copy_moment(source: apsw.Connection, name: str, growing: Path, target: Path) -> CopiedStore:
     """Copy one moment of a store into a new file, check it there, and flush it."""
     with translate_errors(name), snapshot(source):
         expected = _counts(source)  # also begins the read transaction that the copy runs in
@@ -220,7 +220,7 @@ def _disk_full(target: Path) -> DiskFull:
     )
 
 
-def _verify_copy(growing: Path, name: str, target: Path, expected: tuple[int, int] | None) -> Copied:
+def _verify_copy(growing: Path, name: str, target: Path, expected: tuple[int, int] | None) -> CopiedStore:
     """Check a copy whole and flush it; ``expected`` is how many memories and operations the store has, if known."""
     with translate_errors(name), _telling_full_disk(target), closing(apsw.Connection(str(growing))) as copy:
         add_functions(copy)
@@ -233,7 +233,7 @@ def _verify_copy(growing: Path, name: str, target: Path, expected: tuple[int, in
     if found:
         raise StoreDamaged(f"{name} is damaged: {' '.join(found[:5])} Nothing was written.", remedy=REPAIR)
     _flush(growing)
-    return Copied(target, *counts, size=growing.stat().st_size)
+    return CopiedStore(target, *counts, size=growing.stat().st_size)
 
 
 def _counts(connection: apsw.Connection) -> tuple[int, int]:

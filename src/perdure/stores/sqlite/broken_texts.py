@@ -20,7 +20,7 @@ def broken_texts(connection: apsw.Connection) -> Iterator[Fault]:
     """Yield where a text is none, with the id of its row where that has one. All texts are read."""
     for table, column, among in _columns(connection):
         named = ", ".join(_bytes_of(name) if name in among else "NULL" for name in _NAMES)
-        for row in connection.execute(_filled("broken_texts", table, column).replace("{columns}", named)):
+        for row in connection.execute(_fill_slots("broken_texts", table, column).replace("{columns}", named)):
             namespace, identity = (None if value is None else _as_text(value) for value in row)
             yield Fault("unreadable", f"{table}.{column} is no text (UTF-8).", namespace, identity, (column,))
 
@@ -29,7 +29,7 @@ def mend_texts(connection: apsw.Connection) -> None:
     """Put a sign for each byte that is none of a text, so that the row can be read and repaired as any wrong one."""
     for table, column, _ in _columns(connection):
         with suppress(apsw.ConstraintError):  # two rows that would be one are another fault
-            connection.execute(_filled("mend_texts", table, column))
+            connection.execute(_fill_slots("mend_texts", table, column))
 
 
 def _columns(connection: apsw.Connection) -> Iterator[tuple[str, str, set[str]]]:
@@ -44,7 +44,7 @@ def _columns(connection: apsw.Connection) -> Iterator[tuple[str, str, set[str]]]
             yield table, column, set(columns)
 
 
-def _filled(name: str, table: str, column: str) -> str:
+def _fill_slots(name: str, table: str, column: str) -> str:
     return registry("sqlite")[name].sql.replace("{table}", f'"{table}"').replace("{column}", f'"{column}"')
 
 

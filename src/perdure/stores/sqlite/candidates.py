@@ -109,17 +109,17 @@ class SqliteSearch(Search):
         rows = [row for (row,) in self.session.rows("holding", query=query, limit=MOST_HOLDING + 1)]
         return None if len(rows) > MOST_HOLDING else np.array(rows, np.int64)
 
-    def naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:
+    def rows_naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:
         """Those rows whose words hold a name; texts are read only where the index lists too many rows."""
         if entity is None or not rows:
             return rows
         listed = self._rows_holding(entity)
         if listed is not None:
             return dict(compress(rows.items(), np.isin(list(rows), listed).tolist()))
-        holds = {} if self.index is None else self.index.resident.holding(entity)
+        holds = {} if self.index is None else self.index.resident.rows_holding_name(entity)
         unknown = {row: values for row, values in rows.items() if row not in holds}
         holds |= dict.fromkeys(unknown, False)
-        holds |= dict.fromkeys(super().naming(unknown, entity), True)
+        holds |= dict.fromkeys(super().rows_naming(unknown, entity), True)
         return {row: values for row, values in rows.items() if holds[row]}
 
     # --- by words
@@ -128,13 +128,13 @@ class SqliteSearch(Search):
         """Return the query's words, rarest first, and how many memories the counts are of: those of the file."""
         return self.vocabulary.terms(words), self.vocabulary.total
 
-    def beginning(self, letters: str) -> list[str]:
-        return self.vocabulary.beginning(letters)
+    def stems_beginning(self, letters: str) -> list[str]:
+        return self.vocabulary.stems_beginning(letters)
 
     def near(self, stem: str) -> list[str]:
         return self.vocabulary.near(stem)
 
-    def held(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
+    def held_stems(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds; the counts are of the whole file."""
         stored = [t for t in terms if t.documents]
         if any(t.stem not in seen for t in stored) and not self._is_whole_file():
@@ -168,7 +168,7 @@ class SqliteSearch(Search):
         while True:
             found = best_by_words(self.session, query, limit)
             if filters.entity is not None and self.index is not None and self.stemmer.stems(filters.entity):
-                self.index.resident.holding(filters.entity).update(dict.fromkeys(found, True))
+                self.index.resident.rows_holding_name(filters.entity).update(dict.fromkeys(found, True))
             narrow = self._first_passing(*self._likely(found, filters), filters)
             if len(narrow) >= self.policy.candidates or len(found) < limit:
                 return found, narrow
@@ -216,18 +216,18 @@ class SqliteSearch(Search):
     def _narrow(self, rows: Collection[int], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of those rows that pass every filter, exactly."""
         if self.index is None or not rows or not self._is_held(filters):
-            return self.naming(self._narrow_in_file(rows, filters), filters.entity)
+            return self.rows_naming(self._narrow_in_file(rows, filters), filters.entity)
         return self._likely_narrow(*self._likely(dict.fromkeys(rows, 0.0), filters), filters)
 
     def _likely_narrow(self, rows: Sequence[int], indexed: Sequence[bool], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of those rows that pass every filter, of rows that attributes do not rule out."""
         if not self._is_held(filters):
-            return self.naming(self._narrow_in_file(rows, filters), filters.entity)
+            return self.rows_naming(self._narrow_in_file(rows, filters), filters.entity)
         if all(indexed):
-            return self.naming(self._in_memory(rows, filters), filters.entity)
+            return self.rows_naming(self._in_memory(rows, filters), filters.entity)
         found = self._in_memory(compress(rows, indexed), filters)
         found |= self._narrow_in_file([row for row, has in zip(rows, indexed, strict=True) if not has], filters)
-        return self.naming(found, filters.entity)
+        return self.rows_naming(found, filters.entity)
 
     def _in_memory(self, rows: Iterable[int], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of rows that the attributes in memory let through."""
@@ -237,7 +237,7 @@ class SqliteSearch(Search):
         if filters.session is not None:  # in memory there is a digest of it
             found = {row: values for row, values in found.items() if values[2] == filters.session}
         if filters.tags:  # in memory there are bits of them
-            tagged = self.index.resident.tagged(self.session, found, frozenset(filters.tags))
+            tagged = self.index.resident.rows_tagged(self.session, found, frozenset(filters.tags))
             found = {row: values for row, values in found.items() if row in tagged}
         return found
 

@@ -17,7 +17,7 @@ from perdure.stores.spaces import space_faults
 from perdure.stores.sqlite.broken_texts import NOT_UTF8, broken_texts
 from perdure.stores.sqlite.connection import fetch_all, fetch_value, run, run_many
 from perdure.stores.sqlite.index import SearchIndex
-from perdure.stores.sqlite.lexical import asked, place_of, words_of
+from perdure.stores.sqlite.lexical import asks_bytes, place_of, words_of
 from perdure.stores.sqlite.schema import WORDS, new_schema, schema_faults
 
 OWN_RULES: Final = {
@@ -104,10 +104,10 @@ def _rule_faults(connection: apsw.Connection) -> list[Iterator[Fault]]:
 
 
 def _space_faults(connection: apsw.Connection) -> Iterator[Fault]:
-    def lacking(space: int) -> int:
+    def missing_count(space: int) -> int:
         return int(fetch_value(connection, "count_without_vector", {"space": space}))
 
-    yield from space_faults(fetch_all(connection, "spaces"), lacking)
+    yield from space_faults(fetch_all(connection, "spaces"), missing_count)
 
 
 def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
@@ -116,15 +116,15 @@ def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
         owners: dict[int, tuple[str, str]] = {}
         wrong: set[int] = set()
 
-        def indexed() -> Iterator[tuple[int, str, str]]:
+        def indexed_rows() -> Iterator[tuple[int, str, str]]:
             for row, namespace, identity, *text, asks in run(connection, "texts_with_rows"):
                 owners[row] = namespace, identity
-                if asks != asked(*text):
+                if asks != asks_bytes(*text):
                     wrong.add(row)
                 yield row, words_of(*text), place_of(namespace)
 
         with fresh:
-            run_many(fresh, "insert_words", indexed())
+            run_many(fresh, "insert_words", indexed_rows())
         with copy:
             for part in ("blocks", "words_pages"):
                 run_many(copy, f"insert_{part}", run(connection, part))

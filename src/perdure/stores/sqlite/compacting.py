@@ -13,7 +13,7 @@ from typing import Final
 import apsw
 
 from perdure.records.errors import DiskFull, StoreBusy
-from perdure.records.store_rows import Purged, StoreSize
+from perdure.records.store_rows import Purge, StoreSize
 from perdure.stores.byte_search import ByteSearch
 from perdure.stores.erased_texts import as_bytes, find_in_rows, holds_bytes, passages
 from perdure.stores.sqlite.connection import MEMORY, SqliteSession, fetch_value, run, transaction, without_waiting
@@ -34,7 +34,7 @@ def overwriting(connection: apsw.Connection) -> Iterator[None]:
         connection.pragma("secure_delete", "FAST" if before == _FAST else before)
 
 
-def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str], names: Sequence[str]) -> Purged:
+def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str], names: Sequence[str]) -> Purge:
     """Drop derived data, empty the log of writes, and search; where words are left, write the file anew.
 
     A page keeps copies of rows that were moved inside it. A name may also stand in another word: the file is written
@@ -58,7 +58,7 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
         except apsw.Error as error:
             notes.append(f"{path} could not be written anew ({error}); erase again when no other process uses it.")
     places = (*rows.sentences(), *(("", sentence) for sentence in found))
-    return Purged(len(phrases), places, tuple(notes), short)
+    return Purge(len(phrases), places, tuple(notes), short)
 
 
 _LARGEST_FILLING: Final = 1 << 26  # bytes of zeros that are written at once

@@ -14,7 +14,7 @@ SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a store while it is used."""
 
 
-class CopiesBeside:
+class StoreCopies:
     """What repairs and restores have left beside one store's file."""
 
     def __init__(self, path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 import apsw
 
 from perdure.records.memory import searchable
-from perdure.stores.packing import unpacked
+from perdure.stores.packing import unpack_text
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.sqlite.connection import fetch_all, fetch_value
 from perdure.stores.statements import Session
@@ -56,10 +56,10 @@ class Vocabulary:
         if stem not in self._near:
             if len(self._near) >= _WORDS:
                 self._near.clear()
-            self._near[stem] = near_spellings(stem, self.beginning(stem[:2]))
+            self._near[stem] = near_spellings(stem, self.stems_beginning(stem[:2]))
         return self._near[stem]
 
-    def beginning(self, letters: str) -> list[str]:
+    def stems_beginning(self, letters: str) -> list[str]:
         """Return the stems that begin with some letters, in the order of their code points."""
         if letters not in self._beginnings:
             last = letters[:-1] + chr(ord(letters[-1]) + 1)
@@ -120,14 +120,14 @@ def words_of(text: bytes | None, pack: bytes | None, speaker: bytes | None) -> s
     return searchable(_whole(text, pack), _readable(speaker))
 
 
-def asked(text: bytes | None, pack: bytes | None, _speaker: bytes | None) -> bytes:
+def asks_bytes(text: bytes | None, pack: bytes | None, _speaker: bytes | None) -> bytes:
     """Return what ``memory.asks`` holds of a row, as bytes: whether somebody asks something in it."""
     return b"1" if "?" in _whole(text, pack) else b"0"
 
 
 def _whole(text: bytes | None, pack: bytes | None) -> str:
     try:
-        return unpacked(_readable(text) or "", pack)
+        return unpack_text(_readable(text) or "", pack)
     except UNREADABLE:
         return ""
 

@@ -15,7 +15,7 @@ from perdure.stores.rows import UNREADABLE
 from perdure.stores.spaces import restore_spaces
 from perdure.stores.sqlite.broken_texts import mend_texts
 from perdure.stores.sqlite.connection import SqliteSession, fetch_all, run, run_many, transaction
-from perdure.stores.sqlite.lexical import asked, place_of, words_of
+from perdure.stores.sqlite.lexical import asks_bytes, place_of, words_of
 from perdure.stores.sqlite.schema import restore_schema
 
 _ORPHANS: Final = ("clear_orphan_memories", "clear_orphan_contents", "clear_orphan_vectors")
@@ -58,7 +58,7 @@ def rebuild(connection: apsw.Connection, *, keep_texts: bool) -> None:
         for (namespace,), name in product(fetch_all(connection, "namespaces"), steps):
             run(connection, name, {"namespace": namespace})
         texts = fetch_all(connection, "texts_with_rows")
-        other = [(asked(*text) == b"1", row) for row, _, _, *text, asks in texts if asks != asked(*text)]
+        other = [(asks_bytes(*text) == b"1", row) for row, _, _, *text, asks in texts if asks != asks_bytes(*text)]
         run_many(connection, "set_asks", other)
         words = ((row, words_of(*text), place_of(place)) for row, place, _, *text, _ in texts)
         run_many(connection, "insert_words", words)

@@ -152,7 +152,7 @@ class Resident:
             self._narrow[values[0]] = values
             self._rows[values[1]] = values[0]
 
-    def tagged(self, session: Session, rows: Iterable[int], tags: AbstractSet[str]) -> set[int]:
+    def rows_tagged(self, session: Session, rows: Iterable[int], tags: AbstractSet[str]) -> set[int]:
         """Return those of some rows that have all of some tags."""
         row_list = list(rows)
         missing = [row for row in row_list if row not in self._tags]
@@ -163,7 +163,7 @@ class Resident:
             self._tags.update((row, _NO_TAGS if text == "[]" else frozenset(tags_of(text))) for row, text in read)
         return {row for row in row_list if tags <= self._tags.get(row, _NO_TAGS)}
 
-    def holding(self, name: str) -> dict[int, bool]:
+    def rows_holding_name(self, name: str) -> dict[int, bool]:
         """Return row -> whether its words hold a name, of rows that were looked at; what is put there is kept."""
         if name not in self._holding and len(self._holding) >= _NAMES:
             del self._holding[next(iter(self._holding))]

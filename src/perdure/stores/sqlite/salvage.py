@@ -23,7 +23,7 @@ from perdure.stores.sqlite.backup import copy_as_it_is, copy_permissions
 from perdure.stores.sqlite.connection import APPLICATION_ID, fetch_all, transaction
 from perdure.stores.sqlite.kept_copies import BEFORE_REPAIR, free_name
 from perdure.stores.sqlite.lines import add_functions
-from perdure.stores.sqlite.schema import quoted
+from perdure.stores.sqlite.schema import quote_name
 from perdure.stores.statements import migrations, registry
 
 _INNER_INDEX, _INNER_TABLE, _INDEX, _TABLE = 2, 5, 10, 13
@@ -80,14 +80,14 @@ def _fill(new: apsw.Connection, roots: Sequence[tuple[Any, ...]], copy: Path) ->
         lost = []
         for kind, name, root, sql in roots:
             before = pages.lost
-            found = list(pages.reached(root))
+            found = list(pages.reached_pages(root))
             table = _table(new, name, sql) if kind == "table" else None
             for number in found:
                 if table is not None:
                     table.insert_all(new, pages.rows(number))
             if table is not None and pages.lost > before:
                 lost.append(table)
-        for number in pages.unreached() if lost else ():
+        for number in pages.unreached_pages() if lost else ():
             for row in pages.rows(number):
                 if (owner := next((t for t in lost if t.is_like(row)), None)) is not None:
                     owner.insert_all(new, [row])
@@ -121,7 +121,7 @@ class _Table:
                 number if value is None and place and kind == "INTEGER" else value
                 for (_, kind, _, place), value in zip(columns, values, strict=True)
             ]
-            slots = {"table": self.name, "columns": ", ".join(quoted(c[0]) for c in columns)}
+            slots = {"table": self.name, "columns": ", ".join(quote_name(c[0]) for c in columns)}
             slots["values"] = ", ".join("?" * len(columns))
             with suppress(apsw.ConstraintError, apsw.MismatchError):
                 connection.execute(registry("sqlite")["insert_salvaged"].sql.format(**slots), numbered)
@@ -131,7 +131,7 @@ def _table(new: apsw.Connection, name: str, sql: str) -> _Table | None:
     """Return the table of a new file that takes the rows of one; None for what is made anew from others."""
     if name.startswith(("words", "vocabulary", "sqlite_")) or sql.upper().startswith("CREATE VIRTUAL"):
         return None
-    own = quoted(name)
+    own = quote_name(name)
     if not (columns := fetch_all(new, "table_columns", (name,))):
         with suppress(apsw.Error):
             new.execute(sql)
@@ -169,7 +169,7 @@ class _Pages:
             raise ValueError(number)
         return self.data[(number - 1) * self.size : number * self.size]
 
-    def reached(self, root: int) -> Iterator[int]:
+    def reached_pages(self, root: int) -> Iterator[int]:
         """Yield the pages of a tree that can be read."""
         waiting = [root]
         while waiting:
@@ -181,7 +181,7 @@ class _Pages:
             yield number
             waiting += reversed(list(self._below(number)))
 
-    def unreached(self) -> Iterator[int]:
+    def unreached_pages(self) -> Iterator[int]:
         """Yield the pages with rows that no tree leads to and that are not free: they keep what they held."""
         free = set(self._free())
         kinds = {_INNER_INDEX, _INDEX, _TABLE}

@@ -97,10 +97,10 @@ def restore_schema(connection: apsw.Connection) -> None:
 
 
 def _drop(connection: apsw.Connection, kind: str, name: str) -> None:
-    connection.execute(f"DROP {kind} {quoted(name)}")
+    connection.execute(f"DROP {kind} {quote_name(name)}")
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -134,7 +134,7 @@ def _drop_words(connection: apsw.Connection) -> None:
 def _restore_table(connection: apsw.Connection, name: str, sql: str, *, is_there: bool) -> None:
     """Make a table of ours as it was, with the rows under its name, or else those of a table that has its columns."""
     fillers = _new_columns()[name]
-    source = name if is_there else _renamed(connection, list(fillers))
+    source = name if is_there else _renamed_table(connection, list(fillers))
     if source is None:
         connection.execute(sql)
         return
@@ -142,15 +142,15 @@ def _restore_table(connection: apsw.Connection, name: str, sql: str, *, is_there
     kept = _old_names(list(fillers), present)
     if set(present) - set(kept.values()):  # what somebody added may hold something
         return
-    connection.execute(f"ALTER TABLE {quoted(source)} RENAME TO {_ASIDE}")
+    connection.execute(f"ALTER TABLE {quote_name(source)} RENAME TO {_ASIDE}")
     connection.execute(sql)
-    values = ", ".join(quoted(kept[c]) if c in kept else filler for c, filler in fillers.items())
+    values = ", ".join(quote_name(kept[c]) if c in kept else filler for c, filler in fillers.items())
     slots = {"table": name, "columns": ", ".join(fillers), "values": values}
     connection.execute(re.sub(r"\{(\w+)\}", lambda slot: slots[slot[1]], registry("sqlite")["insert_kept_rows"].sql))
     _drop(connection, "table", _ASIDE)
 
 
-def _renamed(connection: apsw.Connection, columns: Sequence[str]) -> str | None:
+def _renamed_table(connection: apsw.Connection, columns: Sequence[str]) -> str | None:
     """Return a table that is not ours and has the columns of one that is missing."""
     others = [name for kind, name in _schema_of(connection).keys() - new_schema().keys() if kind == "table"]
     return next((name for name in others if [c for c, *_ in _columns(connection, name)] == columns), None)

@@ -19,7 +19,7 @@ from perdure.stores.sqlite.connection import SqliteSession, run, snapshot, trans
 from perdure.stores.sqlite.index import SearchIndex, save_cells, trained_cells
 from perdure.stores.sqlite.lexical import Vocabulary
 from perdure.stores.sqlite.neighbours import nearest_memories
-from perdure.stores.sqlite.unchanged import Unchanged
+from perdure.stores.sqlite.unchanged import QueryResultCache
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""
@@ -28,7 +28,7 @@ MAJORITY: Final = 0.5
 class Searches:
     """Keeps indexes between searches. Its methods run under the store's lock; searches inside one snapshot."""
 
-    def __init__(self, connection: apsw.Connection, unchanged: Unchanged) -> None:
+    def __init__(self, connection: apsw.Connection, unchanged: QueryResultCache) -> None:
         self.connection, self._unchanged = connection, unchanged
         self.vocabulary = Vocabulary(connection)
         self._indexes: dict[tuple[str, int], SearchIndex] = {}

@@ -19,7 +19,7 @@ from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Lease, Neighbours, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
+from perdure.records.store_rows import Lease, Neighbours, Purge, StoreHealth, StoreSize, TransactionView, Unwritable
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.plans import SqlTransactionView
@@ -43,8 +43,8 @@ from perdure.stores.sqlite.opened_file import OpenedFile
 from perdure.stores.sqlite.refusals import MORE_ROOM, NO_ACCESS, translate_errors
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
-from perdure.stores.sqlite.unchanged import Unchanged
-from perdure.stores.sqlite.use import Use, begun, flush_at_last
+from perdure.stores.sqlite.unchanged import QueryResultCache
+from perdure.stores.sqlite.use import LockedConnection, begun, flush_at_last
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
 
@@ -67,7 +67,7 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: str, *, log_entries: int = 5000, create: bool = True) -> None:
         self.path, self.log_entries = path, log_entries
-        self._lock, self._using = threading.RLock(), Use(self)
+        self._lock, self._using = threading.RLock(), LockedConnection(self)
         self._commits = Checkpoints(path)
         self._connect(open_file(path, create=create))
         self._read_only = self._connection.readonly("main")
@@ -77,7 +77,7 @@ class SqliteStore(SqlStore):
         atexit.register(self.close)
 
     def _connect(self, connection: apsw.Connection) -> None:
-        self._connection, self._unchanged = connection, Unchanged(connection)
+        self._connection, self._unchanged = connection, QueryResultCache(connection)
         self._file = OpenedFile(self.path)
         self._commits.watch(connection)
         self._searches = Searches(connection, self._unchanged)
@@ -323,7 +323,7 @@ class SqliteStore(SqlStore):
         with self._use():
             self._searches.forget_texts(namespace)
 
-    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purge:
         """Remove what deleted rows left in the file and its log, and search both for the erased words."""
         self.flush()
         with self._use() as connection, self._commits.paused():
@@ -377,7 +377,7 @@ class SqliteStore(SqlStore):
     def _newest_operations(self, limit: int, without: list[str]) -> list[tuple[Any, ...]]:
         return self._everywhere("operations", limit=limit, without=json_list(without))
 
-    def _use(self) -> Use:
+    def _use(self) -> LockedConnection:
         return self._using
 
     @contextmanager

@@ -13,7 +13,7 @@ _MOST: Final = 1000  # answers that are kept
 _VERSION: Final = "PRAGMA data_version"  # one number, which the commits of all other connections change
 
 
-class Unchanged:
+class QueryResultCache:
     """Keeps answers of statements that a recall would ask each time, for as long as nobody has written to the file.
 
     One pragma says whether another connection has, of this process or of another one, and a counter whether this one

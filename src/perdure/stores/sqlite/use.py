@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _CLOSING_SECONDS: Final = 0.5  # how long a store that is closed waits for a lock to count its last recalls
 
 
-class Use:
+class LockedConnection:
     """The connection of a store under its lock, its errors ours. A recall asks for it a dozen times."""
 
     __slots__ = ("_errors", "_store")
@@ -47,7 +47,7 @@ class Use:
 
 
 @contextmanager
-def begun(use: Use, *, erases: bool = False) -> Iterator[apsw.Connection]:
+def begun(use: LockedConnection, *, erases: bool = False) -> Iterator[apsw.Connection]:
     """The connection in a write transaction, which the block ends; of one that ``erases`` what it deletes is zeroed.
 
     Who waits for another process that writes lets others of this one read meanwhile.

@@ -13,7 +13,7 @@ from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.records.store_rows import Lease
 from perdure.stores.erasing import erase_traces
-from perdure.stores.packing import pack_text, unpacked
+from perdure.stores.packing import pack_text, unpack_text
 from perdure.stores.plans import (
     PlanWriter,
     applied_before,
@@ -204,7 +204,7 @@ class _Writer(PlanWriter):
             row = {f"after_{c}": column_value(c, require_row(change.after)[c]) for c in columns}
             number = self._row(change.id)
             if "shown" in columns:
-                whole = unpacked(*self.session.rows("content_text", row=number)[0])
+                whole = unpack_text(*self.session.rows("content_text", row=number)[0])
                 text, pack = (whole, None) if row["after_shown"] is None else pack_text(whole)
                 row |= {"after_text": text, "after_packed": pack}
             values.append({**row, "namespace": self.namespace, "row": number})
