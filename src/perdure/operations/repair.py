@@ -162,8 +162,8 @@ def _kind(value: Any) -> type:
 
 
 def _repairs(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Return what some plans repair, one sentence for each memory."""
-    return tuple(text for plan in plans for text in _describe_repairs(plan))
+    """Return what some plans repair, one sentence for each memory, in the order of their ids: a store has no order."""
+    return tuple(sorted(text for plan in plans for text in _describe_repairs(plan)))
 
 
 def kept_copies(ctx: Context) -> tuple[str, ...]:
