@@ -650,3 +650,52 @@ def test_a_change_that_stands_beside_a_question_counts(tmp_path, clock):
     with perdure.open(tmp_path / "both.db", policy={}, clock=clock, embedder="local") as memory:
         say(memory, clock, aws, hetzner)
         assert links(memory, aws) == {"likely_superseded_by"}
+
+
+VERA = "Meeting with Vera Orlov on Monday at 9:00."
+WIM = "Meeting with Wim Jansen on Tuesday at 10:00."
+
+
+def test_who_is_asked_about_by_name_stands_before_somebody_else(opened, clock):
+    memory = opened()
+    for text in (VERA, WIM):
+        clock.now += timedelta(days=1)
+        memory.remember(text)
+    assert "likely_superseded_by" in links(memory, VERA)  # the model takes the one for the other's end
+    first, second = memory.recall("When is the meeting with Vera Orlov?", touch=False).hits
+    assert [first.memory.content, second.memory.content] == [VERA, WIM]
+    assert first.newer == (second.memory.id,)
+    assert second.relevance < first.relevance
+    assert texts(memory.recall("When is the meeting with Wim Jansen?", touch=False))[0] == WIM
+    assert texts(memory.recall("When is the next meeting?", touch=False))[0] == WIM
+
+
+def test_what_was_handed_over_with_facts_about_other_things_makes_nothing_untrue(opened, clock):
+    memory = opened()
+    told = {
+        VERA: {"subject": "Vera Orlov", "predicate": "next meeting", "value": "Monday at 9:00"},
+        WIM: {"subject": "Wim Jansen", "predicate": "next meeting", "value": "Tuesday at 10:00"},
+    }
+    for text, fact in told.items():
+        clock.now += timedelta(days=1)
+        memory.remember(text, facts=[fact])
+    assert "may say otherwise" not in memory.digest()
+    hits = memory.recall("When is the meeting?", touch=False).hits
+    assert all(not hit.newer for hit in hits)
+    clock.now += timedelta(days=1)
+    moved = "Meeting with Vera Orlov on Wednesday at 9:00."
+    memory.remember(moved, facts=[{**told[VERA], "value": "Wednesday at 9:00"}])
+    first = memory.recall("When is the meeting with Vera Orlov?", touch=False).hits[0]
+    assert "Wednesday" in first.memory.content
+
+
+def test_what_only_may_be_untrue_stays_first_beside_a_prompt(opened, clock):
+    memory = opened({"knowledge": {"superseded_from": 0.999}, "recall": {"hit_share": 0.9}})
+    for text in (DAGSTER, PORT, AIRFLOW):
+        clock.now += timedelta(days=1)
+        memory.remember(text)
+    assert "may_be_superseded_by" in links(memory, DAGSTER)
+    found = texts(memory.recall("Do we run Dagster as the scheduler?", touch=False))
+    assert found.index(DAGSTER) < found.index(AIRFLOW)
+    shown = memory.agent.beside("Do we run Dagster as the scheduler?", "next", "default")
+    assert 0 < shown.index(DAGSTER) < shown.index(AIRFLOW)

@@ -37,7 +37,7 @@ from perdure.rules.language.sentences import as_sentence
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest_entries import is_informative, repeated_requests
 from perdure.rules.lifecycle.older_statements import find_older
-from perdure.rules.newer_beside import newer_before
+from perdure.rules.newer_beside import with_newer
 from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy
 from perdure.rules.source_trust import takes_over, trust_of
@@ -195,7 +195,7 @@ class Agent:
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         current = [h for h in hits if h.memory.id not in over and is_informative(h.memory)]
-        return newer_before([h for h in current if h.memory.id in related - hidden], current, hits)
+        return with_newer([h for h in current if h.memory.id in related - hidden], current, hits)
 
     def _is_beside(self, hit: Hit) -> bool:
         """Return whether a hit shares no word and no meaning with a prompt, but was said beside what does.

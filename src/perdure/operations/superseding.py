@@ -194,7 +194,8 @@ def likely_superseded(
 
     One of the two is among ``ids``, or a memory whose place the later one took: what was updated, or merged into
     another, makes untrue what it did, by what stands for it. What stands for a memory that was said after the later one
-    is not untrue. A fact is put in doubt by what likely makes untrue all that says it (rules/doubted_facts.py).
+    is not untrue, nor is what has facts, by a later memory that has facts about other things alone. A fact is put in
+    doubt by what likely makes untrue all that says it (rules/doubted_facts.py).
     ``reading`` has what was read before; with ``by`` the less sure links count instead.
     """
     knowledge = ctx.policy.knowledge
@@ -215,8 +216,24 @@ def likely_superseded(
     pairs = {pair for pair in pairs if pair[0] not in wrong}
     pairs |= _inherited_pairs(reading, pairs)
     pairs -= _said_since(ctx, namespace, pairs, links)
+    pairs -= _of_other_facts(reading, pairs)
     pairs = {pair for pair in pairs if pair[::-1] not in pairs}
     return frozenset(pairs | _doubted_pairs(reading, resting, pairs, links))
+
+
+def _of_other_facts(reading: CachedReads, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the pairs of memories that both say facts, of which none is of one subject and predicate.
+
+    Who hands over the facts of both has said what each is about, and need not be guessed at.
+    """
+    ids = {identity for pair in pairs for identity in pair}
+    said = [(fact, memory) for fact, kind, memory in reading.links(ids) if kind == DERIVED and memory in ids]
+    keys = reading.fact_keys({fact for fact, _ in said})
+    about: dict[str, set[str]] = {}
+    for fact, memory in said:
+        if fact in keys:
+            about.setdefault(memory, set()).add(keys[fact])
+    return {(i, j) for i, j in pairs if i in about and j in about and about[i].isdisjoint(about[j])}
 
 
 def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:

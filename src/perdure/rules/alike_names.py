@@ -72,6 +72,17 @@ def names_another(text: str, asked: frozenset[Name]) -> bool:
     return alike and not names_asked(text, asked)
 
 
+def asks_for_another_name(question: str, earlier: str, later: str) -> bool:
+    """Return whether a question names what the earlier of two texts names and the later one does not, but another.
+
+    "When is the meeting with Vera?" is not answered by what is said of the meeting with Wim.
+    """
+    words, said = set(_words(earlier).split()), set(_words(later).split())
+    asked = names_in(question) | (names_in(earlier) & set(_words(question).split()))
+    others = names_in(later) | set(opening_name(later))
+    return not (asked & words) <= said and not others <= words
+
+
 def opening_name(text: str) -> Name:
     """Return the full name with which a text begins; empty if there is none.
 

@@ -12,6 +12,7 @@ from perdure.records.instant import text_of
 from perdure.records.memory import Kind, Status
 from perdure.records.recall import Hit, OutdatedFact
 from perdure.records.vector import Vector
+from perdure.rules.alike_names import asks_for_another_name
 from perdure.rules.differences import numbers_in
 from perdure.rules.language.clauses import joined_parts
 from perdure.rules.language.replaced_values import content_words, replaced_values
@@ -74,8 +75,8 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
     """Return the same hits, of each (later, earlier) pair the later one before the other, and both naming each other.
 
     What stands in another's place is as likely an answer. A question that asks for the past keeps the order. So do two
-    where it asks for the thing of the earlier one by its number, or for a part of that which still holds; what of it
-    does not is marked.
+    where it asks for the thing of the earlier one by its number or name, or for a part of that which still holds; what
+    of it does not is marked.
     """
     at = {h.memory.id: place for place, h in enumerate(hits)}
     known = sorted(
@@ -89,10 +90,7 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
         older[later].append(earlier)
         parts = _over_parts(hits[at[earlier]], hits[at[later]])
         over[earlier] += parts
-        rest = (parts and _asks_for_the_rest(question, hits[at[earlier]], parts)) or _asks_beside_facts(
-            question, hits[at[earlier]], hits[at[later]]
-        )
-        if not rest:
+        if not _asks_for_earlier_one(question, hits[at[earlier]], hits[at[later]], parts):
             behind[later].append(earlier)
             relevance[later] = max(relevance[later], relevance[earlier])
     order = [
@@ -109,17 +107,26 @@ def superseding_first(hits: Sequence[Hit], pairs: Collection[tuple[str, str]], q
         return order
     for later in behind:  # the latest last, so that it stands first
         place = next(n for n, h in enumerate(order) if h.memory.id == later)
-        text = order[place].memory.content
-        ahead = (
-            n
-            for n, h in enumerate(order[:place])
-            if h.memory.id in behind[later] and not _asks_for_earlier_thing(question, h.memory.content, text)
-        )
+        ahead = (n for n, h in enumerate(order[:place]) if h.memory.id in behind[later])
         order.insert(next(ahead, place), order.pop(place))
     return order
 
 
-def _asks_for_earlier_thing(question: str, earlier: str, later: str) -> bool:
+def _asks_for_earlier_one(question: str, earlier: Hit, later: Hit, over: Sequence[OutdatedFact]) -> bool:
+    """Return whether the earlier of two hits answers a question, though the later one makes it untrue, or a part of it.
+
+    It asks for a part that holds, or names what only the earlier one is about.
+    """
+    texts = earlier.memory.content, later.memory.content
+    return (
+        (bool(over) and _asks_for_the_rest(question, earlier, over))
+        or _asks_beside_facts(question, earlier, later)
+        or _asks_for_another_number(question, *texts)
+        or asks_for_another_name(question, *texts)
+    )
+
+
+def _asks_for_another_number(question: str, earlier: str, later: str) -> bool:
     """Return whether a question names one of several numbers that the earlier text has and the later one has not.
 
     "What does the tenant at 3 Mill Row pay?" does not ask for "the tenant at 11 Mill Row". Where one number differs, it

@@ -1,4 +1,4 @@
-"""What is shown beside a prompt has the newer one before it, also where that was shown before: alone it misleads."""
+"""What is shown beside a prompt has the newer one with it, also where that was shown before: alone it misleads."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from perdure.records.memory import Kind
 from perdure.records.recall import Hit
 
 
-def newer_before(chosen: Sequence[Hit], known: Sequence[Hit], found: Sequence[Hit]) -> list[Hit]:
-    """Return the chosen hits, each newer one before what names it, also where it was not chosen.
+def with_newer(chosen: Sequence[Hit], known: Sequence[Hit], found: Sequence[Hit]) -> list[Hit]:
+    """Return the chosen hits, and with each the newer one that it names, also where that was not chosen.
 
-    Where what is named is over itself, what took its place stands for it; a fact without that is left out.
+    They are in the order in which they were found: what is likely untrue stands behind the later one there, what only
+    may be untrue before it. Where what is named is over itself, what took its place stands for it, before what names
+    it; a fact without that is left out.
 
     Args:
         chosen: What is to be shown, the best first.
@@ -20,6 +22,7 @@ def newer_before(chosen: Sequence[Hit], known: Sequence[Hit], found: Sequence[Hi
         found: All that was found: the known ones, what is over, and what says too little to be shown.
     """
     shown: dict[str, Hit] = {}
+    place = {h.memory.id: at for at, h in enumerate(found)}
     others = {h.memory.id: h for h in (*known, *chosen)}
     after = {h.memory.id: (*filter(None, [h.updated_by]), *h.newer) for h in found if h.memory.id not in others}
     for hit in chosen:
@@ -28,6 +31,8 @@ def newer_before(chosen: Sequence[Hit], known: Sequence[Hit], found: Sequence[Hi
             continue
         if newer and newer[0] not in shown:
             first = others[newer[0]]
+            if newer[0] in hit.newer and place[newer[0]] > place[hit.memory.id]:
+                shown[hit.memory.id] = replace(hit, newer=newer)
             shown[newer[0]] = replace(first, newer=tuple(i for i in first.newer if i in shown))
         shown.setdefault(hit.memory.id, replace(hit, newer=newer))
     return list(shown.values())

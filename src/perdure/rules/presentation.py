@@ -27,7 +27,14 @@ from perdure.formulas.curve import Array
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
 from perdure.records.vector import Vector
-from perdure.rules.alike_names import are_of_two, mistakable_names, names_another, names_asked, opening_name
+from perdure.rules.alike_names import (
+    are_of_two,
+    asks_for_another_name,
+    mistakable_names,
+    names_another,
+    names_asked,
+    opening_name,
+)
 from perdure.rules.differences import Statements, numbers_in, statements
 from perdure.rules.language.words import content_words, may_answer, query_words, shared_part
 from perdure.rules.last_said import said_at
@@ -69,6 +76,7 @@ class Bounds(NamedTuple):
     alike: float = 0.3
     much_alike: float = 0.5
     likely: float = 0.5
+    likely_if_alike: float = 0.1  # of what is much alike, or tells a change
     differs: float = 0.5  # from this chance on that two say otherwise of one thing, they are marked
 
 
@@ -114,6 +122,7 @@ def newest_first(
         and may_stand_first(row, bounds)
         and _fits(hits, pair, bounds)
         and _is_of_one_thing(PairSignals(*row), hits, pair, bounds)
+        and not asks_for_another_name(question, *(hits[at].memory.content for at in pair))
     }
     differing = {  # replies of assistants are not marked: nothing was measured on them
         pair
@@ -154,7 +163,7 @@ def _fits(hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
 
 
 def _is_of_one_thing(signals: PairSignals, hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
-    """Return whether two hits are alike, and the later one tells a change, is much alike, or may well answer.
+    """Return whether two hits are alike and the later one may answer, less well if it is much alike or tells a change.
 
     "Orders are in PostgreSQL" and "no magic in the order module" share a word. Without vectors no likeness is known.
     """
@@ -162,7 +171,7 @@ def _is_of_one_thing(signals: PairSignals, hits: Sequence[Hit], pair: Pair, boun
         return False
     earlier, later = (hits[at] for at in pair)
     is_alike = signals.changes > 0 or signals.cosine >= bounds.much_alike
-    return is_alike or later.relevance >= bounds.likely * earlier.relevance
+    return later.relevance >= (bounds.likely_if_alike if is_alike else bounds.likely) * earlier.relevance
 
 
 def may_differ(signals: Array) -> bool:
