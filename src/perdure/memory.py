@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, from_instant
-from perdure.rules.learning_hint import untaught
+from perdure.rules.learning_hint import no_learning_hint
 from perdure.rules.validation.values import checked_id, checked_seconds
 from perdure.verbs.checks import check_role, checked_arguments, translate_damage
 from perdure.verbs.consolidating import ConsolidatingVerbs
@@ -120,7 +120,7 @@ class Memory(
     @property
     def facts_hint(self) -> str:
         """How to have facts learned, where the policy learns none; else nothing."""
-        return untaught(self.policy.knowledge)
+        return no_learning_hint(self.policy.knowledge)
 
     def resolve_id(self, text: str, refers: Literal["memory", "operation"] = "memory") -> str:
         """Return the full id that a text means: an id, or the start (6 characters or more) of one or its short form.

@@ -137,7 +137,7 @@ def test_what_a_person_changed_between_the_markers_is_replaced_only_on_demand(fi
         assert not digest_file.check(file, OTHER)
         assert digest_file.write(file, OTHER, force=True) is True
         assert file.read_text("utf-8").startswith("mine\n\n<!-- perdure:begin ")
-        assert digest_file.part(file) == OTHER
+        assert digest_file.digest_part(file) == OTHER
         assert digest_file.write(file, PART) is True  # it was not edited since
 
 
@@ -149,7 +149,7 @@ def test_a_marker_whose_checksum_cannot_be_read_is_replaced_on_demand(file):
         lines = [InputLine(n, words) for n, words in enumerate(file.read_text("utf-8").splitlines(), 1)]
         assert [m.content for m in read_markdown(lines, InputSource(str(file)))] == ["mine"]
         assert digest_file.write(file, OTHER, force=True) is True
-        assert digest_file.part(file) == OTHER
+        assert digest_file.digest_part(file) == OTHER
         assert file.read_text("utf-8").startswith("mine\n\n<!-- perdure:begin ")
 
 
@@ -165,7 +165,7 @@ def test_what_is_no_loss_is_replaced(file):
         altered = alter(file.read_text("utf-8"))
         file.write_text(altered, "utf-8", newline="")
         assert digest_file.write(file, OTHER) is True, altered
-        assert digest_file.part(file) == OTHER
+        assert digest_file.digest_part(file) == OTHER
         file.unlink()
 
 

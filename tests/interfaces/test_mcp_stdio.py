@@ -402,17 +402,17 @@ def server_of(text):
 
 
 def test_the_snippets_of_all_clients_name_the_same_server(home, store):
-    servers = {client: server_of(mcp_config.snippet(client, str(store))) for client in CLIENTS}
+    servers = {client: server_of(mcp_config.config_snippet(client, str(store))) for client in CLIENTS}
     args = servers["cursor"]["args"]
     assert args[-2:] == ["--namespace", "."]  # each project by itself, as the plugin's hooks and server have it
     assert servers.pop("claude-desktop")["args"] == args[:-2]  # it works in no project
     assert all(server == servers["cursor"] for server in servers.values())
     assert len(servers) == 7
-    assert server_of(mcp_config.snippet("zed", str(store), namespace="team"))["args"] == [*args[:-1], "team"]
+    assert server_of(mcp_config.config_snippet("zed", str(store), namespace="team"))["args"] == [*args[:-1], "team"]
 
 
 def test_the_snippet_starts_a_server(home, store):
-    server = server_of(mcp_config.snippet("cursor", str(store)))
+    server = server_of(mcp_config.config_snippet("cursor", str(store)))
     assert Path(server["command"]).is_absolute()
     assert str(store) in server["args"]
 
@@ -436,7 +436,7 @@ KEYS = {"vscode": "servers", "zed": "context_servers", "codex": "mcp_servers"}
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_the_server_stands_under_the_key_that_its_client_reads(client, home, store):
-    text = mcp_config.snippet(client, str(store))
+    text = mcp_config.config_snippet(client, str(store))
     config = tomllib.loads(text[text.index("[") :]) if client == "codex" else json.loads(text[text.index("{") :])
     assert {key: list(servers) for key, servers in config.items()} == {KEYS.get(client, "mcpServers"): ["perdure"]}
 
@@ -444,12 +444,12 @@ def test_the_server_stands_under_the_key_that_its_client_reads(client, home, sto
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_store_of_any_name_stands_in_the_configuration_of_each_client(client, home, tmp_path):
     store = tmp_path / 'Ana\'s "own" Gedächtnis 🧠.db'
-    assert str(store) in server_of(mcp_config.snippet(client, str(store)))["args"]
+    assert str(store) in server_of(mcp_config.config_snippet(client, str(store)))["args"]
 
 
 @pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
 def test_a_command_line_adds_the_same_server(client, home, tmp_path):
-    text = mcp_config.snippet(client, str(tmp_path / "my store.db"))
+    text = mcp_config.config_snippet(client, str(tmp_path / "my store.db"))
     line = next(shlex.split(line) for line in text.splitlines() if " mcp add " in line)
     server = server_of(text)
     line.remove("--")
@@ -458,7 +458,7 @@ def test_a_command_line_adds_the_same_server(client, home, tmp_path):
 
 def test_the_snippet_still_starts_a_server_when_its_environment_has_moved(home, store):
     """The launcher goes on to what is on PATH; the same command again records the new environment."""
-    server = server_of(mcp_config.snippet("zed", str(store)))
+    server = server_of(mcp_config.config_snippet("zed", str(store)))
     record = Path(server["args"][0]).with_name("command")
     kept = record.read_text("utf-8")
     record.write_text(str(home / "gone" / "perdure"), "utf-8")
@@ -471,7 +471,7 @@ def test_the_snippet_still_starts_a_server_when_its_environment_has_moved(home, 
         [server["command"], *server["args"]], env=environment, capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.startswith(f"elsewhere: --store {store} mcp")
-    mcp_config.snippet("zed", str(store))
+    mcp_config.config_snippet("zed", str(store))
     assert record.read_text("utf-8") == kept
 
 
@@ -490,7 +490,7 @@ def test_the_snippet_makes_relative_places_absolute(home, tmp_path, monkeypatch)
 
 def test_an_unknown_client_is_refused():
     with pytest.raises(perdure.InvalidInput, match="windsurf or zed"):
-        mcp_config.snippet("emacs", "agent.db")
+        mcp_config.config_snippet("emacs", "agent.db")
 
 
 def test_run_may_be_called_outside_the_main_thread(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import START, WORDS_ONLY, HashEmbedder, budget, logical, tables
 from perdure.knowledge.operations.fact_recall import known_procedures
-from perdure.knowledge.rules.procedures import widen
+from perdure.knowledge.rules.procedures import widening_words
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Shelf
 from perdure.rules.language.words import query_words
@@ -261,9 +261,9 @@ def test_known_procedures_widen_a_question(memory, clock):
     lived(memory, clock, 24)
     memory.procedures(dry_run=False)
     known = known_procedures(memory._context, "default")
-    assert widen(query_words("Any news of our deliveries?"), known) == ("invoice",)
-    assert widen(query_words("Any news of the delivery and its invoice?"), known) == ()
-    assert widen(query_words("Where is the marsh?"), known) == ()
+    assert widening_words(query_words("Any news of our deliveries?"), known) == ("invoice",)
+    assert widening_words(query_words("Any news of the delivery and its invoice?"), known) == ()
+    assert widening_words(query_words("Where is the marsh?"), known) == ()
 
 
 def test_namespaces_learn_apart_and_bad_arguments_are_refused(memory, clock):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from conftest import every
 from perdure.knowledge.records.authority import Citation, CitationCheck, CitationKind, CitationState
-from perdure.knowledge.rules.verification import MOST, citations, worst
+from perdure.knowledge.rules.verification import MOST, citations, worst_state
 
 CASES = {
     "The entry is in src/app.py.": ["src/app.py"],
@@ -66,7 +66,7 @@ def seen(kind, sight):
 def test_a_memory_is_as_good_as_the_worst_of_what_it_cites():
     fine, gone = seen(CitationKind.PATH, CitationState.FINE), seen(CitationKind.COMMIT, CitationState.STALE)
     moved, url = seen(CitationKind.SYMBOL, CitationState.MOVED), seen(CitationKind.URL, CitationState.UNVERIFIABLE)
-    assert worst([fine, url]) is CitationState.FINE
-    assert worst([url]) is CitationState.UNVERIFIABLE
-    assert worst([fine, moved, url]) is CitationState.MOVED
-    assert worst([fine, gone, moved]) is CitationState.STALE
+    assert worst_state([fine, url]) is CitationState.FINE
+    assert worst_state([url]) is CitationState.UNVERIFIABLE
+    assert worst_state([fine, moved, url]) is CitationState.MOVED
+    assert worst_state([fine, gone, moved]) is CitationState.STALE

@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
-from perdure.knowledge.rules.ingest_watermark import MOST, OVERLAP_MS, advance, floor, near, recent
+from perdure.knowledge.rules.ingest_watermark import (
+    MOST,
+    OVERLAP_MS,
+    advance_watermark,
+    last_heard,
+    last_learned,
+    learned_up_to,
+)
 from perdure.records.errors import StoreDamaged
 
 AT = 0x019B76DB9260
@@ -33,41 +40,41 @@ def test_every_message_is_learned_once_whatever_the_order_of_ids(arrivals):
     stored, learned, mark = set(), [], {}
     for place, some in enumerate(arrivals):
         stored |= {identity(AT + 5_000 * place + ms, more) for ms, more in some}
-        fresh = sorted(i for i in stored if i > floor(mark) and i not in near(mark))
+        fresh = sorted(i for i in stored if i > learned_up_to(mark) and i not in last_learned(mark))
         learned += fresh
         if fresh:
-            mark = advance(mark, fresh, ())
+            mark = advance_watermark(mark, fresh, ())
     assert sorted(learned) == sorted(stored)
-    assert len(near(mark)) <= MOST
+    assert len(last_learned(mark)) <= MOST
 
 
 def test_what_is_kept_is_bounded():
     batch = [identity(AT + n // 0xFFF, n % 0xFFF) for n in range(5 * MOST)]
-    mark = advance({}, batch, ())
-    assert (len(near(mark)), floor(mark)) == (MOST, sorted(batch)[-MOST - 1])
-    later = advance(mark, [identity(AT + 2 * OVERLAP_MS, 0)], ())
-    assert len(near(later)) == 1
-    assert floor(later) > max(batch)
+    mark = advance_watermark({}, batch, ())
+    assert (len(last_learned(mark)), learned_up_to(mark)) == (MOST, sorted(batch)[-MOST - 1])
+    later = advance_watermark(mark, [identity(AT + 2 * OVERLAP_MS, 0)], ())
+    assert len(last_learned(later)) == 1
+    assert learned_up_to(later) > max(batch)
 
 
 def test_an_id_of_another_form_is_its_own_floor():
-    assert floor(advance({}, ["one", "zwei"], ())) == "zwei"
+    assert learned_up_to(advance_watermark({}, ["one", "zwei"], ())) == "zwei"
 
 
 @LAW
 @given(st.lists(st.one_of(st.uuids(), st.text(max_size=9)).map(str), min_size=1, max_size=30, unique=True), st.data())
 def test_what_is_written_down_is_given_back(ids, data):
     last = data.draw(st.lists(st.sampled_from(ids), max_size=10, unique=True))
-    mark = json.loads(json.dumps(advance({}, ids, last)))
-    assert near(mark) == {i for i in ids if i > floor(mark)}
-    assert recent(mark) == last
+    mark = json.loads(json.dumps(advance_watermark({}, ids, last)))
+    assert last_learned(mark) == {i for i in ids if i > learned_up_to(mark)}
+    assert last_heard(mark) == last
 
 
 def test_a_mark_of_an_earlier_version_is_read():
     ids = [identity(AT, n) for n in range(12)]
     mark = {"floor": ids[0], "near": ids[1:], "recent": ids[-3:]}
-    assert (near(mark), recent(mark)) == (set(ids[1:]), ids[-3:])
-    assert recent(advance(mark, [identity(AT, 12)], ids[-2:])) == ids[-2:]
+    assert (last_learned(mark), last_heard(mark)) == (set(ids[1:]), ids[-3:])
+    assert last_heard(advance_watermark(mark, [identity(AT, 12)], ids[-2:])) == ids[-2:]
 
 
 def test_what_a_batch_writes_down_fits_a_page_of_a_file():
@@ -75,10 +82,10 @@ def test_what_a_batch_writes_down_fits_a_page_of_a_file():
         str(UUID(int=(AT << 80) + (0x7000 + n << 64) + 0x8 * 16**15 + n * 0x9E3779B97F4A7C15 % 2**62))
         for n in range(50)
     ]
-    assert len(json.dumps(advance({}, batch, batch[-10:]))) < 950
+    assert len(json.dumps(advance_watermark({}, batch, batch[-10:]))) < 950
 
 
 @pytest.mark.parametrize("near_ids", ["eJ", "!", b64encode(zlib.compress(b"12345")).decode()])
 def test_what_cannot_be_read_of_it_says_so(near_ids):
     with pytest.raises(StoreDamaged, match="perdure check"):
-        near({"near": near_ids})
+        last_learned({"near": near_ids})

@@ -60,7 +60,7 @@ def main() -> None:
 def _answer_hook(words: list[str]) -> None:
     from perdure.interfaces.hooks import running_server  # noqa: PLC0415  # only one of them is loaded
 
-    is_answered, text = running_server.answer(words)
+    is_answered, text = running_server.answer_by_server(words)
     if not is_answered:
         from perdure.interfaces.hooks.agent_hooks import main as answer  # noqa: PLC0415  # numpy and SQLite load here
 

@@ -46,7 +46,7 @@ from perdure.knowledge.records.authority import SqlConfig, TreeConfig
 from perdure.knowledge.rules.authority_config import authorities_from
 from perdure.knowledge.rules.fact_answers import rank_with_facts
 from perdure.knowledge.rules.predicate_registry import Registry, registry_from, shipped_registry
-from perdure.knowledge.rules.procedures import widen
+from perdure.knowledge.rules.procedures import widening_words
 from perdure.knowledge.rules.set_phrases import without_set_phrases
 from perdure.operations.extension import Extension, TaskResult
 from perdure.operations.ports import Context
@@ -118,7 +118,7 @@ class Knowledge(Extension[Context]):
         return rank_with_facts(order, about, query, pool, ctx.policy.recall, predicate_words)
 
     def follow_ups(self, ctx: Context, namespace: str, query: Query, /) -> tuple[str, ...]:
-        return widen(query.words, known_procedures(ctx, namespace)) if _learns(ctx) else ()
+        return widening_words(query.words, known_procedures(ctx, namespace)) if _learns(ctx) else ()
 
     def validity(self, ctx: Context, namespace: str, records: Sequence[Record], /) -> Mapping[str, Validity]:
         return facts_of(ctx, namespace, [r.id for r in records if r.state.kind is Kind.FACT])

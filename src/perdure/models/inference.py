@@ -157,7 +157,7 @@ class Inputs(NamedTuple):
         return {"input_ids": self.ids, "attention_mask": self.mask, "token_type_ids": self.types}
 
 
-def pad(batch: Sequence[Sequence[int]], types: Sequence[Sequence[int]] = ()) -> Inputs:
+def pad_tokens(batch: Sequence[Sequence[int]], types: Sequence[Sequence[int]] = ()) -> Inputs:
     """Return token ids, and which text of a pair each is of, as rectangular arrays; the mask is 1 for a token."""
     numpy = importlib.import_module("numpy")
     longest = max(map(len, batch))

@@ -96,7 +96,7 @@ class LocalEmbedder:
 
 def _mean_states(session: Any, batch: list[list[int]]) -> Any:
     """Return the mean of the token states of each text: an array of shape (texts, 384)."""
-    inputs = inference.pad(batch)
+    inputs = inference.pad_tokens(batch)
     states = inference.run_session(session, "last_hidden_state", inputs)
     weight = inputs.mask[:, :, None].astype(states.dtype)
     return (states * weight).sum(axis=1) / weight.sum(axis=1)

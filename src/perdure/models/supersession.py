@@ -46,7 +46,7 @@ class SupersessionModel:
         batches = list(inference.batches_by_length(tokens))
 
         def run(batch: list[int]) -> Any:
-            inputs = inference.pad([tokens[at] for at in batch], [types[at] for at in batch])
+            inputs = inference.pad_tokens([tokens[at] for at in batch], [types[at] for at in batch])
             return inference.run_session(session, "superseded", inputs)
 
         found = [0.0] * len(pairs)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.corrections import taken_back
 from perdure.operations.documents import find_records, successors
-from perdure.operations.intact import intact, refuse_altered
+from perdure.operations.intact import intact_records, refuse_altered
 from perdure.operations.lifecycle.sweep import what_is_due
 from perdure.operations.ports import Context
 from perdure.operations.recall import best_hits, embed_and_search, of_then, recall
@@ -53,7 +53,9 @@ def list_memories(ctx: Context, namespace: str, filters: Filters, limit: int, be
         if not records:
             break
         cursor = records[-1].state.created_ms, records[-1].id
-        result += [m for m in memory_items(intact(records), ctx.policy, now) if m.confidence >= filters.min_confidence]
+        result += [
+            m for m in memory_items(intact_records(records), ctx.policy, now) if m.confidence >= filters.min_confidence
+        ]
     return result[:limit]
 
 

@@ -27,7 +27,7 @@ from perdure.rules.usage_detection import REPLYING, only_repeats
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import values
 from perdure.rules.validation.refusals import Refusals
-from perdure.rules.worth import asks, sort_of
+from perdure.rules.worth import ends_with_question, sort_of
 
 PART: Final = 1000
 PART_SIZE: Final = 4_000_000  # characters
@@ -266,7 +266,7 @@ class _Drafting:
 
 def _classify(ctx: Context, draft: Draft, role: str, earlier: Draft | None) -> Draft:
     """Return a message with what it does, and its importance by that."""
-    sort, shown_by = sort_of(draft.text, role, answers=earlier is not None and asks(earlier.text))
+    sort, shown_by = sort_of(draft.text, role, answers=earlier is not None and ends_with_question(earlier.text))
     classified = replace(draft, sort=sort, importance=getattr(ctx.policy.worth, sort), worth=shown_by)
     return ctx.extension.weigh(ctx, classified, role)
 

@@ -10,7 +10,7 @@ from perdure.records.errors import REPAIR, DamageWarning, StoreDamaged
 from perdure.records.memory import Record
 
 
-def intact(records: Sequence[Record]) -> list[Record]:
+def intact_records(records: Sequence[Record]) -> list[Record]:
     """Return the records whose texts are of the words that were stored; a warning names each of the others."""
     found = []
     for record in records:

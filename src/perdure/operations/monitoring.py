@@ -13,7 +13,7 @@ from perdure.operations.documents import PAGE
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.clocks import operations_ahead
 from perdure.operations.lifecycle.review import review
-from perdure.operations.lifecycle.sweep import waits
+from perdure.operations.lifecycle.sweep import wait_reasons
 from perdure.operations.over_memories import over_ids
 from perdure.operations.ports import Context
 from perdure.records.digests import encoded
@@ -124,7 +124,7 @@ class _Ahead:
     questions: int  # to a person
 
 
-def _without_outdated(
+def _keep_current(
     ctx: Context, ready: Sequence[MemoryItem], reviews: Sequence[MemoryItem]
 ) -> tuple[list[MemoryItem], list[MemoryItem]]:
     """Return what is ready for the vault and what might be reviewed without what is over."""
@@ -147,9 +147,7 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
     held = sorted((since, i) for a in ahead for i, since in a.held.items())
     since = [*(a.overdue for a in ahead), *(one.overdue for one in waiting)]
     overdue = min((at for at in since if at is not None), default=None)
-    ready, reviews = _without_outdated(
-        ctx, ready_for_vault(sample, ctx.policy), suggested_reviews(sample, ctx.policy, now)
-    )
+    ready, reviews = _keep_current(ctx, ready_for_vault(sample, ctx.policy), suggested_reviews(sample, ctx.policy, now))
     return Stats(
         namespaces=len({row[0] for row in tally}),
         namespaces_sampled=len(places),
@@ -294,7 +292,7 @@ def _gates(ctx: Context, place: str, held: Collection[str]) -> Mapping[str, int]
     """Return gate -> how many memories it holds back; of what no budget holds the journal says which gate did."""
     if not held:
         return {}
-    budget = set(held) & waits(ctx, place).keys()
+    budget = set(held) & wait_reasons(ctx, place).keys()
     rest = sorted(set(held) - budget)
     counts = Counter(gate for i in rest[:_READ] if (gate := gate_of([e.because for e in ctx.store.journal(place, i)])))
     return Counter({BUDGET: len(budget)}) + counts

@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from perdure.operations.affirming import affirmed_by
 from perdure.operations.corrections import with_corrections
-from perdure.operations.intact import intact
+from perdure.operations.intact import intact_records
 from perdure.operations.ports import Context
 from perdure.operations.superseding import Links
 from perdure.operations.unsearched_hits import with_later_statements, with_rivals, with_successors
@@ -321,7 +321,7 @@ def best_hits(
     for start in range(0, len(order), limit + SPARE):
         page = order[start : start + limit + SPARE]
         details = ctx.store.details(namespace, page.ids)
-        records, tied = of_then(ctx, namespace, intact(details.records), filters, now), details.links
+        records, tied = of_then(ctx, namespace, intact_records(details.records), filters, now), details.links
         if filters.looks_back:
             records, tied = affirmed_by(ctx, namespace, records, tied, filters)
         hits += _hits_of(ctx, page, records, filters, now)

@@ -14,9 +14,9 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import handed_claims, store_drafts
 from perdure.operations.writing import read_after, read_record, redacted_in, retry, tell_redacted
 from perdure.records.errors import InvalidInput
-from perdure.records.glance import MemoryPreview
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Status
+from perdure.records.memory_preview import MemoryPreview
 from perdure.records.outcome import ClaimResult, GivenClaim, RelatedMemory, RememberResult
 from perdure.records.plan import Change, Target
 from perdure.rules.decisions import Decisions

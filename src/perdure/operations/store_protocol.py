@@ -7,9 +7,9 @@ from typing import Any, Protocol, TypeVar
 
 from perdure.operations.token_store import Tokens
 from perdure.records.damage import CheckScope, Fault, JournalOrder, RepairSources
-from perdure.records.glance import MemoryPreview
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Record, Shelf, State
+from perdure.records.memory_preview import MemoryPreview
 from perdure.records.plan import Change, Plan
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query

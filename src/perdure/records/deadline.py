@@ -81,7 +81,7 @@ _PATIENCE: Final[ContextVar[float]] = ContextVar("patience", default=inf)
 
 
 @contextmanager
-def impatient(seconds: float) -> Iterator[None]:
+def wait_at_most(seconds: float) -> Iterator[None]:
     """Let what is in the block wait no longer than so many seconds for a server to come back that was lost."""
     token = _PATIENCE.set(min(seconds, _PATIENCE.get()))
     try:

@@ -20,10 +20,10 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
 from perdure.rules.language.tokens import count_tokens
-from perdure.rules.last_policies import PolicyCache
 from perdure.rules.lifecycle.moves import entry_tier, next_moves
 from perdure.rules.lifecycle.single_moves import SingleMemory
 from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, with_values
+from perdure.rules.policy_cache import PolicyCache
 
 NEAREST = 5
 _MOST_STARTS: Final = 1000

@@ -13,6 +13,6 @@ LEARNS_NONE: Final = (
 )
 
 
-def untaught(policy: KnowledgePolicy) -> str:
+def no_learning_hint(policy: KnowledgePolicy) -> str:
     """Return how to have facts learned, if the policy learns none; else nothing."""
     return LEARNS_NONE if policy.learn == "off" else ""

@@ -106,10 +106,10 @@ def is_small_talk(text: str) -> bool:
 def is_polite(text: str) -> bool:
     """Return whether a message only thanks, greets or agrees: all of its words are polite ones, and it asks nothing."""
     words = _WORD.findall(text[:_HEAD].lower())
-    return bool(words) and _SMALL_TALK.issuperset(words) and not (asks(text) or _tells(text[:_HEAD]))
+    return bool(words) and _SMALL_TALK.issuperset(words) and not (ends_with_question(text) or _tells(text[:_HEAD]))
 
 
-def asks(text: str) -> bool:
+def ends_with_question(text: str) -> bool:
     """Return whether a message ends with a question."""
     return _ASKING.search(text) is not None
 
@@ -119,7 +119,7 @@ def _is_small_talk(text: str, *, answers: bool) -> bool:
     words = _WORD.findall(text.lower())
     if not words:
         return not _tells(text)
-    if asks(text) or _tells(text):
+    if ends_with_question(text) or _tells(text):
         return False
     if all(word in _SMALL_TALK for word in words):
         return True
@@ -134,7 +134,11 @@ def _agrees_in_signs(text: str) -> bool:
     rest, found = _SIGNS.subn(" ", text)
     if not found:
         return _LONE_NUMBER.fullmatch(text) is not None
-    return not _tells(rest) and all(word in _SMALL_TALK for word in _WORD.findall(rest.lower())) and not asks(rest)
+    return (
+        not _tells(rest)
+        and all(word in _SMALL_TALK for word in _WORD.findall(rest.lower()))
+        and not ends_with_question(rest)
+    )
 
 
 def _tells(text: str) -> bool:

@@ -23,8 +23,8 @@ from perdure.records.errors import ConflictError, DiskFull, InvalidInput, Perdur
 BEGIN = b"<!-- perdure:begin -->"
 END = END_MARKER.encode()
 LONGEST = 256 << 10
-"""The longest file that ``part`` reads, in bytes; what maintenance writes has a tenth of that at most by default."""
-MOST_LINES = 2000  # the most lines that ``part`` returns: whoever compares them takes time for each pair that is alike
+"""The longest file that ``digest_part`` reads, in bytes; maintenance writes a tenth of that at most by default."""
+MOST_LINES = 2000  # that ``digest_part`` returns at most: whoever compares them takes time for each pair that is alike
 _BOM = b"\xef\xbb\xbf"
 _MARKER: Final = re.compile(BEGIN_MARKER.pattern.encode())
 _CHECKSUM_DIGITS: Final = 16
@@ -57,7 +57,7 @@ class DigestFile:
 
     def part(self) -> str | None:
         """Return the digest that the file holds."""
-        return part(self.path)
+        return digest_part(self.path)
 
 
 def write(path: str | os.PathLike[str], text: str, *, namespace: str = "default", force: bool = False) -> bool:
@@ -89,7 +89,7 @@ def check(path: str | os.PathLike[str], text: str) -> bool:
     return before.status is not None and merge(before.data, text, str(path)) == before.data
 
 
-def part(path: Path) -> str | None:
+def digest_part(path: Path) -> str | None:
     """Return the digest that a file holds, from marker to marker: empty where it holds none, None where it is missing.
 
     A person's lines are not returned. The file may be another's: no link is followed, no pipe waited for, and no more

@@ -105,7 +105,7 @@ class PlanWriter(ABC):
         hot = tuple(c for c in columns if c not in CONTENT_COLUMNS)
         checked = tuple(c for c in hot if c not in UNCHECKED)
         content = tuple(c for c in columns if c in CONTENT_COLUMNS)
-        for turn in turns([change.id for change in changes], changes):
+        for turn in group_changes([change.id for change in changes], changes):
             self._update_states(hot, checked, turn)
             if content:
                 self._update_content(content, turn)
@@ -187,7 +187,7 @@ def _fits(change: Change, op: str | None) -> bool:
     return op in ((change.before or {}).get("op"), (change.after or {}).get("op"))
 
 
-def turns(keys: Sequence[Any], changes: Sequence[Change]) -> list[list[Change]]:
+def group_changes(keys: Sequence[Any], changes: Sequence[Change]) -> list[list[Change]]:
     """Return changes in groups that name each key once: one statement changes a row once."""
     groups: list[list[Change]] = []
     uses = Counter[Any]()

@@ -12,10 +12,10 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from perdure.records.errors import ConflictError, DamageWarning, InvalidInput, StoreDamaged
-from perdure.records.glance import MemoryPreview
 from perdure.records.instant import Instant
 from perdure.records.maker import maker_of
 from perdure.records.memory import Document, Record, Shelf, State
+from perdure.records.memory_preview import MemoryPreview
 from perdure.records.plan import Plan, Target
 from perdure.records.store_rows import Details, Usage
 from perdure.records.vector import Space, Vector

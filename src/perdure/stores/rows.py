@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, digests_of, encoded
 from perdure.records.errors import BUG, REPAIR, LeaseLost, StoreDamaged, StoreError
-from perdure.records.glance import MemoryPreview
 from perdure.records.instant import text_of
 from perdure.records.maker import maker_of
 from perdure.records.memory import Content, Document, Form, Kind, Record, Scope, Shelf, Sort, State, Status, Tier
+from perdure.records.memory_preview import MemoryPreview
 from perdure.records.plan import Change, Row, Target
 from perdure.records.report import JournalEntry, Operation
 from perdure.records.store_rows import Lease

@@ -21,7 +21,16 @@ from perdure.records.recall import CandidateColumns, Filters, Pool, Query
 from perdure.stores.packing import unpack_text
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.statements import Session
-from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, is_telling, near_spellings, unknown_shares
+from perdure.stores.words import (
+    COVERED,
+    Stemmer,
+    Term,
+    coverage,
+    holds_name,
+    is_telling,
+    near_spellings,
+    unknown_shares,
+)
 
 NEIGHBOURS_OF: Final = 25
 SLACK: Final = 4
@@ -174,7 +183,7 @@ class Search(ABC):
             return rows
         name = self.stemmer.stems(entity)
         texts = self.texts(list(rows))
-        return {row: rows[row] for row, text in texts.items() if holds(self.stemmer.stems(text), name)}
+        return {row: rows[row] for row, text in texts.items() if holds_name(self.stemmer.stems(text), name)}
 
     def _neighbours(
         self,

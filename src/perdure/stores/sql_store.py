@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 from perdure.records.damage import JournalOrder, RepairSources
 from perdure.records.deadline import unlimited
 from perdure.records.digests import content_digests
-from perdure.records.glance import MemoryPreview
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, searchable
+from perdure.records.memory_preview import MemoryPreview
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.records.report import JournalEntry, Operation

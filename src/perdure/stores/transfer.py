@@ -62,7 +62,7 @@ class SqlTransfer(ABC):
         """Append rows to a part."""
 
 
-def place(part: str, after: Cursor | None) -> dict[str, int | str]:
+def resume_bindings(part: str, after: Cursor | None) -> dict[str, int | str]:
     """Return the bindings that say where to go on."""
     keys = _KEYS[part]
     values = [first for _, first in keys] if after is None else after

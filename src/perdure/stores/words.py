@@ -125,7 +125,7 @@ def unknown_shares(
     return absent / sum(weights), sum(named) / max(1, len(named))
 
 
-def holds(stems: Sequence[str], name: Sequence[str]) -> bool:
+def holds_name(stems: Sequence[str], name: Sequence[str]) -> bool:
     """Whether a text holds a name's stems side by side."""
     size = len(name)
     if size == 1:

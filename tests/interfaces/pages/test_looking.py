@@ -12,7 +12,7 @@ from interfaces.pages.browsing import words
 from perdure.interfaces import pages
 from perdure.interfaces.pages import overview
 from perdure.interfaces.pages.memories import curves
-from perdure.interfaces.pages.overview import sentence
+from perdure.interfaces.pages.overview import knowledge_sentence
 from perdure.records.instant import DAY_MS, to_instant
 from perdure.rules.alerts import find_alerts
 
@@ -93,7 +93,7 @@ def test_what_was_done_leaves_out_what_maintenance_notes_of_itself(browser, know
 
 def test_an_empty_store_has_an_overview(browser, memory):
     assert "Nothing is known here yet." in words(browser.get("/"))
-    assert sentence(memory.stats("default")) == "Nothing is known here yet."
+    assert knowledge_sentence(memory.stats("default")) == "Nothing is known here yet."
 
 
 def test_alerts_come_to_the_overview_and_go(browser, memory, clock):

@@ -115,7 +115,7 @@ def mcp_config(
     It names a launcher that this command writes into your data folder, so that it still starts after the
     environment has moved.
     """
-    from perdure.interfaces.mcp.config import snippet  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.mcp.config import config_snippet  # noqa: PLC0415  # start-up time
 
     store = call.store
     if not compose.is_server(store):
@@ -126,7 +126,7 @@ def mcp_config(
     if call.policy is None and path is not None and not path.is_absolute():
         print(f"Note: {path} in this folder is not included; pass it with --policy to include it.", file=sys.stderr)
         path = None
-    text = snippet(client, store, None if path is None else str(path), call.namespace)
+    text = config_snippet(client, store, None if path is None else str(path), call.namespace)
     call.answer({"client": client, "store": store, "snippet": text}, PlainText(text))
 
 

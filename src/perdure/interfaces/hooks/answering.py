@@ -122,9 +122,9 @@ class HookAnswering:
         """Refuse what a hook that works alone might do otherwise: another store, another policy."""
         is_same = (
             call["event"] in running_server.ANSWERED
-            and call["store"] == running_server.identity(self._store)
+            and call["store"] == running_server.store_identity(self._store)
             and call["policy"] == self._policy
-            and call["environment"] == running_server.environment()
+            and call["environment"] == running_server.policy_environment()
             and running_server.policy_is_the_users(self._policy)
         )
         if not is_same:

@@ -38,7 +38,7 @@ def socket_of(store: str) -> str:
     return f"{os.path.realpath(store)}.hooks"
 
 
-def environment() -> dict[str, str]:
+def policy_environment() -> dict[str, str]:
     """Return the variables that decide which policy applies: a server answers only where its own are the same."""
     return {
         name: value
@@ -56,7 +56,7 @@ def policy_is_the_users(policy: str | None) -> bool:
     return os.path.isabs(path) if path else not os.path.lexists("perdure.toml")
 
 
-def identity(store: str) -> list[int]:
+def store_identity(store: str) -> list[int]:
     """Return what identifies a store's file; raises OSError where there is none."""
     status = os.stat(store)
     return [status.st_dev, status.st_ino]
@@ -99,7 +99,7 @@ def is_ours(peer: socket.socket) -> bool:
     return bool(user == os.getuid())
 
 
-def answer(words: Sequence[str]) -> tuple[bool, str | None]:
+def answer_by_server(words: Sequence[str]) -> tuple[bool, str | None]:
     """Have a server answer a hook and print it; return whether it has, and the input as far as it was read already."""
     options = _options(words)
     if options is None or not hasattr(socket, "AF_UNIX"):
@@ -111,12 +111,12 @@ def answer(words: Sequence[str]) -> tuple[bool, str | None]:
             return False, None
         call = {
             "event": event,
-            "store": identity(path.removesuffix(".hooks")),
+            "store": store_identity(path.removesuffix(".hooks")),
             "policy": policy,
             "namespace": namespace,
             "folder": os.getcwd(),
             "project": os.environ.get("CLAUDE_PROJECT_DIR"),
-            "environment": environment(),
+            "environment": policy_environment(),
         }
     except (OSError, ValueError):
         return False, None

@@ -20,7 +20,7 @@ from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.sessions import TOKEN_ONLY_PATHS, Sessions, own_path, page_session_of
 from perdure.interfaces.http.shared import TRIES_SECONDS, Shared
 from perdure.records.access import Grant, Login
-from perdure.records.deadline import impatient, within
+from perdure.records.deadline import wait_at_most, within
 from perdure.records.errors import DeadlineExceeded, PerdureError, StoreError, StoreUnavailable, TooManyCalls
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class AccessMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its memory."""
-        with impatient(LOST_SECONDS):
+        with wait_at_most(LOST_SECONDS):
             await self._pass_on(scope, receive, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:

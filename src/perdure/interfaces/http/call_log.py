@@ -42,7 +42,7 @@ def log_to(stream: TextIO) -> None:
     warnings.showwarning = lambda message, *_, **__: _SERVICE.warning("%s", message)
 
 
-def say(text: str) -> None:
+def tell_operator(text: str) -> None:
     """Tell who has started the service something: as a line of the log where there is one, else as it is."""
     if is_logged():
         _SERVICE.info("%s", text)

@@ -23,7 +23,7 @@ _SECONDS: Final = 10.0  # how long an answer may take
 _log = logging.getLogger(__name__)
 
 
-def frame(number: int, name: str | None, value: Any) -> bytes:
+def encode_frame(number: int, name: str | None, value: Any) -> bytes:
     """Return a message: a question by its name, or the answer to one, which has none.
 
     ``number`` is 0 where no answer is wanted; ``name`` is empty in an answer that could not be found.
@@ -56,7 +56,7 @@ class Link:
 
     def tell(self, name: str, *arguments: Any) -> None:
         """Send what needs no answer."""
-        self._writer.write(frame(0, name, arguments))
+        self._writer.write(encode_frame(0, name, arguments))
 
     async def ask(self, name: str, *arguments: Any, seconds: float | None = _SECONDS) -> Any:
         """Ask the other end; the answer may take ``seconds``, None for no limit."""
@@ -65,7 +65,7 @@ class Link:
         number = next(self._numbers)
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            self._writer.write(frame(number, name, arguments))
+            self._writer.write(encode_frame(number, name, arguments))
             return await asyncio.wait_for(future, seconds)
         except TimeoutError as error:
             raise _no_answer() from error
@@ -105,10 +105,10 @@ class Link:
 
     async def _answer(self, number: int, name: str, arguments: list[Any]) -> None:
         try:
-            answer = frame(number, None, await self._answers[name](*arguments))
+            answer = encode_frame(number, None, await self._answers[name](*arguments))
         except Exception:  # noqa: BLE001  # who asks must not wait for ever
             _log.exception("What another process of the service asked failed.")
-            answer = frame(number, "", None)
+            answer = encode_frame(number, "", None)
         if number:
             self._writer.write(answer)
 

@@ -21,7 +21,7 @@ import uvicorn
 from perdure.interfaces.files.project import policy_to_find
 from perdure.interfaces.hooks.answering import HookAnswering
 from perdure.interfaces.http.app import build_app
-from perdure.interfaces.http.call_log import log_to, say
+from perdure.interfaces.http.call_log import log_to, tell_operator
 from perdure.interfaces.http.connection import BoundedConnection
 from perdure.interfaces.http.maintaining import maintenance_of
 from perdure.interfaces.http.settings import Settings, accepted_hosts, checked_root_path, memory_files
@@ -254,8 +254,8 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _announce(host: str, port: int, has_tokens: bool) -> None:
     shown = f"[{host}]" if ":" in host else host
-    say(f"Perdure serves http://{shown}:{port}/ until Ctrl-C.")  # a terminal links it as it is
+    tell_operator(f"Perdure serves http://{shown}:{port}/ until Ctrl-C.")  # a terminal links it as it is
     if not has_tokens:
-        say("There are no tokens: every program on this machine can read and change the memory.")
+        tell_operator("There are no tokens: every program on this machine can read and change the memory.")
     elif host not in LOOPBACK:
-        say("Tokens travel as they are: put a proxy with TLS in front of it.")
+        tell_operator("Tokens travel as they are: put a proxy with TLS in front of it.")

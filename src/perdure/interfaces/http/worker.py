@@ -9,7 +9,7 @@ import warnings
 from perdure.interfaces import blas_threads
 from perdure.interfaces.cli.call import short_warnings
 from perdure.interfaces.http.call_log import log_to
-from perdure.interfaces.http.link import SharedByLink, frame, read_message
+from perdure.interfaces.http.link import SharedByLink, encode_frame, read_message
 from perdure.interfaces.http.serve import ServeOptions, answer_calls
 from perdure.records.errors import PerdureError, PerdureWarning
 
@@ -25,7 +25,7 @@ def main() -> None:
     slot, secret = options.pop("slot"), options.pop("secret")
 
     def ready(has_tokens: bool) -> None:
-        end.sendall(frame(0, "ready", [has_tokens]))
+        end.sendall(encode_frame(0, "ready", [has_tokens]))
 
     if options["log"]:
         log_to(sys.stderr)
@@ -37,7 +37,7 @@ def main() -> None:
             answer_calls(ServeOptions(**options), listener, ready, shared, is_first=not slot)
         except PerdureError as error:
             try:
-                end.sendall(frame(0, "failed", [type(error).__name__, error.message, error.remedy]))
+                end.sendall(encode_frame(0, "failed", [type(error).__name__, error.message, error.remedy]))
             except OSError:  # the supervisor is gone, or the link to it is closed: it failed at its end
                 sys.exit(f"perdure: {error}")
             sys.exit(1)

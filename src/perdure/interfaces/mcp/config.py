@@ -50,7 +50,9 @@ _KEYS: Final[Mapping[str, str]] = {"vscode": "servers", "zed": "context_servers"
 """Under which key a client lists its servers, where it is not ``mcpServers``."""
 
 
-def snippet(client: Client, store: str | None = None, policy: str | None = None, namespace: str | None = None) -> str:
+def config_snippet(
+    client: Client, store: str | None = None, policy: str | None = None, namespace: str | None = None
+) -> str:
     """Return what to paste: comment lines that start with ``#``, then the configuration.
 
     The server is named by absolute paths, so that it starts whatever the client's PATH and folder are, and through a

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp_types.version import is_version_at_least
 
-from perdure.interfaces.mcp.tools import answer
+from perdure.interfaces.mcp.tools import tool_answer
 from perdure.records.errors import PerdureError
 from perdure.verbs.reviewing import Answer
 
@@ -185,7 +185,7 @@ class Elicitor:
             else ""
         )
         (text,) = (block.text for block in result.content if block.type == "text")
-        return answer(data, answers + text + reminder)
+        return tool_answer(data, answers + text + reminder)
 
 
 def can_ask(context: Context[Any, Any] | None) -> bool:

@@ -79,7 +79,7 @@ def call_tool(
     data = answer_data(verb, result, arguments)
     bound, notes = {**verb.defaults, **arguments}, {"facts_hint": memory.facts_hint, "standing": memory.hit_marks}
     text = render_text(view_of(result, Request(verb.name, bound, notes)))
-    return answer(data, text)
+    return tool_answer(data, text)
 
 
 def answer_data(verb: Verb, result: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def arguments_of(verb: Verb, values: Mapping[str, Any], profile: str, zone: tzin
     )
 
 
-def answer(structured: Mapping[str, Any], text: str) -> CallToolResult:
+def tool_answer(structured: Mapping[str, Any], text: str) -> CallToolResult:
     """Return an answer as structured data and as text."""
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=dict(structured))
 

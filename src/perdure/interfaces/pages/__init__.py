@@ -45,9 +45,9 @@ READ: Final[Mapping[str, Handler]] = {
     "/": overview.overview,
     "/search": search.search,
     "/memory": memories.memory,
-    "/id": memories.find,
-    "/change": changes.ask,
-    "/erase": erasing.ask,
+    "/id": memories.find_by_id,
+    "/change": changes.change_form,
+    "/erase": erasing.erase_form,
     "/facts": facts.facts,
     "/questions": questions.questions,
     "/plans": plans.plans,
@@ -55,7 +55,7 @@ READ: Final[Mapping[str, Handler]] = {
 }
 """Path -> handler of pages that only show."""
 WRITE: Final[Mapping[str, Handler]] = {
-    "/change": changes.change,
+    "/change": changes.make_change,
     "/erase": erasing.erase,
     "/undo": changes.undo,
     "/answer": questions.answer,

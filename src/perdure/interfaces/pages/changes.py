@@ -82,7 +82,7 @@ def _item(request: PageRequest) -> MemoryItem:
     return item
 
 
-def ask(request: PageRequest) -> Answer:
+def change_form(request: PageRequest) -> Answer:
     """Show what a change would do, with the form that does it."""
     item = _item(request)
     action = _action(request, item)
@@ -108,7 +108,7 @@ def _sole_source_facts(request: PageRequest, item: MemoryItem) -> Sequence[Resti
     return request.memory.why(item.id).sole_source_of
 
 
-def change(request: PageRequest) -> Answer:
+def make_change(request: PageRequest) -> Answer:
     """Do it, or show first what new words would replace."""
     item = _item(request)
     words = request.form_value("words")

@@ -10,7 +10,7 @@ from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.records.errors import InvalidInput
 
 
-def ask(request: PageRequest) -> Answer:
+def erase_form(request: PageRequest) -> Answer:
     """Ask why, and by whose decision."""
     sent = _target_and_reason(request)
     request.require("erase")

@@ -10,8 +10,8 @@ from typing import Final
 from markupsafe import Markup
 
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
-from perdure.interfaces.pages.plots import AxisPart, periods
-from perdure.interfaces.views.knowledge import period, state, true_period
+from perdure.interfaces.pages.plots import AxisPart, period_plot
+from perdure.interfaces.views.knowledge import period_text, state_name, true_period
 from perdure.knowledge.records.results import FactLine
 
 _ENTITIES: Final = 100
@@ -85,9 +85,11 @@ def _row(fact: FactLine, first: datetime, now: datetime) -> TimelineRow:
 
     true = AxisPart(share(fact.valid_from, 0.0), share(fact.valid_to, 1.0))
     believed = AxisPart(share(fact.believed_from, 0.0), share(fact.believed_to, 1.0))
-    words = true_period(fact), period(fact.believed_from, fact.believed_to)
+    words = true_period(fact), period_text(fact.believed_from, fact.believed_to)
     label = f"True {words[0]}, believed {words[1]}"
-    return TimelineRow(fact, *words, state(fact.state), fact.state in _BELIEVED_STATES, periods(true, believed, label))
+    return TimelineRow(
+        fact, *words, state_name(fact.state), fact.state in _BELIEVED_STATES, period_plot(true, believed, label)
+    )
 
 
 def moment(text: str) -> datetime | None:

@@ -62,7 +62,7 @@ def read(request: PageRequest, identity: str) -> MemoryItem:
     return item
 
 
-def find(request: PageRequest) -> Answer:
+def find_by_id(request: PageRequest) -> Answer:
     """Go to what an id means: a memory, else an operation."""
     identity = request.required_value("id", "The id")
     if request.memory.get(identity, include_archived=True) is not None:

@@ -57,7 +57,7 @@ def overview(request: PageRequest) -> Answer:
     shown_alerts = KEPT.of(memory, namespace, stats)
     values = {
         "stats": stats,
-        "sentence": sentence(stats),
+        "sentence": knowledge_sentence(stats),
         "shown_alerts": shown_alerts,
         "alerts_digest": digest_of_alerts(shown_alerts.alerts),
         "estimated": stats.sampled < stats.memories,
@@ -86,7 +86,7 @@ def digest_of_alerts(alerts: Sequence[Alert]) -> str:
     return blake2b(json.dumps(rows).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
-def sentence(stats: Stats) -> str:
+def knowledge_sentence(stats: Stats) -> str:
     """Return in a sentence what a namespace knows."""
     if not stats.memories:
         return "Nothing is known here yet."

@@ -81,7 +81,7 @@ def _named_operation(request: PageRequest) -> Operation | None:
 
 def _preview(request: PageRequest) -> dict[str, Any]:
     report = request.memory.sweep(dry_run=True, namespace=request.namespace)
-    marked = marks(report.plans)
+    marked = change_marks(report.plans)
     moved: dict[str, list[TierMove]] = {}
     for move in report.moved:
         if move.id in marked:
@@ -132,7 +132,7 @@ def _plot(report: SweepReport) -> Markup:
     return stacked_bar([Bar(name, many, shade) for shade, (name, many) in enumerate(tally)], "Moves that would be made")
 
 
-def marks(plans_made: Sequence[Plan]) -> dict[str, str]:
+def change_marks(plans_made: Sequence[Plan]) -> dict[str, str]:
     """Return memory -> a mark of everything that plans change about it; the same change has the same mark."""
     changes: dict[str, list[Change]] = {}
     for plan in plans_made:
@@ -154,7 +154,7 @@ def apply(request: PageRequest) -> Answer:
     if request.form_value("verb") in previews.VERBS:
         return previews.apply(request, request.form_value("verb"))
     report = request.memory.sweep(dry_run=True, namespace=request.namespace)
-    marked = marks(report.plans)
+    marked = change_marks(report.plans)
     if request.form_value("all"):
         if request.form_value("all") != previews.digest(sorted(marked.values())):
             raise _preview_outdated(len(marked))

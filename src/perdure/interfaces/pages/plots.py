@@ -100,7 +100,7 @@ def curve(signal: DrawnSignal, label: str, height: int = 56) -> Markup:
     return _svg(label, height, _JOIN.join(parts), "curve", stretch=True)
 
 
-def periods(true: AxisPart, believed: AxisPart, label: str) -> Markup:
+def period_plot(true: AxisPart, believed: AxisPart, label: str) -> Markup:
     """Return when something was true, above, and when it was believed, below, on one axis of time."""
     bar = Markup('<rect class="{}" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>')
     parts = [

@@ -22,8 +22,17 @@ from perdure.interfaces.views.blocks import (
     Untrusted,
     command,
 )
-from perdure.interfaces.views.knowledge import period, state, true_period
-from perdure.interfaces.views.values import MOST, beyond_limit, cell, first, label, pluralize, sum_of, undo
+from perdure.interfaces.views.knowledge import period_text, state_name, true_period
+from perdure.interfaces.views.values import (
+    MOST,
+    beyond_limit,
+    cell_text,
+    field_label,
+    first_entries,
+    pluralize,
+    sum_of,
+    undo,
+)
 from perdure.records.explanation import Explanation
 from perdure.records.identifier import shown_id
 from perdure.records.outcome import AuthorityCheck, ConfidenceChange, FactConflict, FactReasons, SupportingQuote
@@ -60,7 +69,7 @@ def view_explanation(why: Explanation, _: Request) -> Iterator[Block]:
         links = [
             Line((Untrusted(kind), " ", Identifier(other), f" ({w:.2f})"), item=True) for kind, other, w in why.links
         ]
-        yield from first(links)
+        yield from first_entries(links)
     yield Line("History", tone="strong")
     yield from _history(why.history)
 
@@ -94,7 +103,9 @@ def _place(why: Explanation, identity: str | None) -> tuple[Text, ...]:
 def _sole_source_lines(why: Explanation) -> Iterator[Block]:
     if why.sole_source_of:
         yield Line("Believed facts that it alone says", tone="strong")
-        yield from first([Line((Untrusted(f.content), " ", Identifier(f.id)), item=True) for f in why.sole_source_of])
+        yield from first_entries(
+            [Line((Untrusted(f.content), " ", Identifier(f.id)), item=True) for f in why.sole_source_of]
+        )
 
 
 def _history(entries: tuple[JournalEntry, ...]) -> Iterator[Line]:
@@ -112,8 +123,8 @@ def _history(entries: tuple[JournalEntry, ...]) -> Iterator[Line]:
 def view_fact(r: FactReasons) -> Iterator[Block]:
     """Show a fact, and why it is believed or not."""
     yield Quote(r.says)
-    since = f"true {true_period(r)}, believed {period(r.believed_from, r.believed_to)}"
-    yield Line(f"This fact is {state(r.state)}. It {r.learned}; source: {r.trust}; {since}.")
+    since = f"true {true_period(r)}, believed {period_text(r.believed_from, r.believed_to)}"
+    yield Line(f"This fact is {state_name(r.state)}. It {r.learned}; source: {r.trust}; {since}.")
     yield from (Line(sentence, item=True) for sentence in r.next)
     yield Line("Sources", tone="strong")
     yield from (_source(s) for s in r.sources)
@@ -121,11 +132,11 @@ def view_fact(r: FactReasons) -> Iterator[Block]:
         who = "an authority" if r.trust == "authority" else "a person, in answer to a question"
         yield Line(f"stated by {who}, not in a message", item=True)
     yield Line("Confidence", tone="strong")
-    yield from first([_confidence(c) for c in r.confidence])
+    yield from first_entries([_confidence(c) for c in r.confidence])
     for title, lines in (("Conflicts", map(_conflict, r.conflicts)), ("Checks", map(_check, r.checks))):
         if blocks := list(lines):
             yield Line(title, tone="strong")
-            yield from first(blocks)
+            yield from first_entries(blocks)
 
 
 def _source(s: SupportingQuote) -> Quote:
@@ -168,8 +179,8 @@ def view_history(entries: Sequence[JournalEntry | Operation], request: Request) 
         yield Line("No operations.")
     if operations := [e for e in entries if isinstance(e, Operation)]:
         columns = (*_COLUMNS, "actor") if any(o.actor for o in operations) else _COLUMNS
-        rows = tuple(tuple(cell(name, getattr(o, name)) for name in columns) for o in operations)
-        yield Table(tuple(map(label, columns)), rows)
+        rows = tuple(tuple(cell_text(name, getattr(o, name)) for name in columns) for o in operations)
+        yield Table(tuple(map(field_label, columns)), rows)
         yield from beyond_limit(operations, request)
         if operations[0].is_own and operations[0].operation != "erase":
             yield Line(("Undo the newest: ", command("undo", operation_id="last")), tone="faint")
@@ -244,7 +255,7 @@ def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
     if rest := result.remaining:
         them = "is not undone. To undo it too" if len(rest) == 1 else "are not undone. To undo them too, in this order"
         yield Line(f"{pluralize(len(rest), 'more operation')} of this run {them}:", tone="warning")
-        yield from first([Line(command("undo", operation_id=Identifier(i)), item=True) for i in rest])
+        yield from first_entries([Line(command("undo", operation_id=Identifier(i)), item=True) for i in rest])
     yield from redo
 
 

@@ -11,12 +11,12 @@ from perdure.interfaces.views.memory import view_beside
 from perdure.interfaces.views.values import (
     MOST,
     beyond_limit,
-    cell,
+    cell_text,
     closing_notes,
     counts_in_words,
     join_texts,
     pluralize,
-    rest,
+    remaining_entries,
     table,
 )
 from perdure.knowledge.records.results import AnswerSheet, FactLine, LearnResult, Summaries, Timeline, VerifyResult
@@ -64,7 +64,8 @@ def _names(timeline: Timeline) -> Iterator[Block]:
     yield Line(("No facts are about ", Untrusted(timeline.name), ". What names it:"), tone="strong")
     if timeline.facts:
         rows = (
-            (Identifier(f.id), true_period(f), Untrusted(f.name), *_claim(f), state(f.state)) for f in timeline.facts
+            (Identifier(f.id), true_period(f), Untrusted(f.name), *_claim(f), state_name(f.state))
+            for f in timeline.facts
         )
         yield Table(("id", "true", "about", "what", "value", "state"), tuple(rows))
     for memory in timeline.memories:
@@ -72,14 +73,14 @@ def _names(timeline: Timeline) -> Iterator[Block]:
 
 
 def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
-    true, believed = true_period(f), period(f.believed_from, f.believed_to)
+    true, believed = true_period(f), period_text(f.believed_from, f.believed_to)
     confidence = f"{f.confidence:.2f}" if f.state in _BELIEVED_STATES else "-"
     return (
         Identifier(f.id),
         true,
         believed,
         *_claim(f),
-        state(f.state),
+        state_name(f.state),
         confidence,
         join_texts(_links(f, values), "; "),
     )
@@ -134,15 +135,15 @@ def view_verify_result(result: VerifyResult, request: Request) -> Iterator[Block
         )
         for s in c.sightings:
             yield Line((Untrusted(s.citation.text), ": ", Untrusted(s.evidence)), item=True)
-    yield from rest(len(cited))
+    yield from remaining_entries(len(cited))
     if result.unasked:
-        yield Line(("No authority covers ", cell("", result.unasked)), tone="warning")
+        yield Line(("No authority covers ", cell_text("", result.unasked)), tone="warning")
     if result.left:
         yield Line(f"{pluralize(result.left, 'memory')} left for the next run.")
     yield from closing_notes(result, request)
 
 
-def state(name: str) -> str:
+def state_name(name: str) -> str:
     """Return how a fact's state is called."""
     return "stale" if name == "aging" else name
 
@@ -155,12 +156,12 @@ def true_period(f: FactLine | FactReasons) -> str:
     if f.state == "invalidated":
         return "never"
     if f.valid_from != f.valid_to:
-        return period(f.valid_from, f.valid_to)
+        return period_text(f.valid_from, f.valid_to)
     was_over = _day(f.valid_to) < _day(f.believed_from)
     return f"until {_day(f.valid_to)}" if was_over else f"on {_day(f.valid_from)} at most"
 
 
-def period(begin: str, end: str) -> str:
+def period_text(begin: str, end: str) -> str:
     """Return the days of a period, which may not have ended."""
     if not end:
         return f"since {_day(begin)}"
@@ -176,7 +177,7 @@ def _remarks(f: FactLine) -> Iterator[Text]:
     if f.unconfirmed_since:
         yield f"not confirmed since {f.unconfirmed_since}"
     if f.state not in _BELIEVED_STATES:
-        yield state(f.state)
+        yield state_name(f.state)
     if f.confirmations > 1:
         wording = "stated" if len(f.sources) >= f.confirmations else "stated, confirmed or used"
         yield f"{wording} {f.confirmations} times"

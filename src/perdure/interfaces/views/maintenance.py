@@ -24,11 +24,11 @@ from perdure.interfaces.views.values import (
     MOST,
     closing_notes,
     counts_in_words,
-    first,
+    first_entries,
     format_figure,
     format_instant,
     pluralize,
-    rest,
+    remaining_entries,
     undo,
 )
 from perdure.records.consolidation_results import SessionResult
@@ -56,7 +56,7 @@ def _foreseen(report: SweepReport, days: float) -> Iterator[Block]:
             (day, *(f"{many[kind]:,}" if kind in many else "" for kind in tally)) for day, many in report.by_day.items()
         ]
         yield Table(("day", *tally), tuple(rows[:MOST]))
-        yield from rest(len(rows))
+        yield from remaining_entries(len(rows))
     moves = [_move(m) for m in report.moved]
     yield from moves[:MOST]
     yield from (replace(line, reader="person") for line in moves[MOST:])  # who asks for details on a terminal
@@ -74,7 +74,7 @@ def _moves(report: SweepReport) -> Iterator[Block]:
     yield Line(f"{moves}; {pluralize(report.examined, 'memory')} examined{accesses}.")
     if report.moved:
         yield Line(counts_in_words(report.tally))
-    yield from first([_move(m) for m in report.moved])
+    yield from first_entries([_move(m) for m in report.moved])
     yield from _held_moves(report)
 
 
@@ -153,7 +153,7 @@ def _memory_lines(
         Line((Identifier(i), "" if value is None else f"  value {value:.2f}", f"  {note}", *_words(i, says)), item=True)
         for i, value, note in rows
     ]
-    yield from first(lines)
+    yield from first_entries(lines)
     if more:
         yield Line(f"and {more:,} more", tone="faint", item=True)
 
@@ -169,7 +169,7 @@ def view_alerts(alerts: Sequence[Alert], request: Request) -> Iterator[Block]:
         limits = f" ({format_figure(alert.name, alert.value)}, threshold {format_figure(alert.name, alert.threshold)})"
         yield Line((*text, limits), tone="plain" if alert.severity == "info" else "warning")
         lines = [(Identifier(i), *_words(i, request.notes.get("says"))) for i in alert.ids[:_FEW]]
-        yield from first([Line(line, item=True) for line in lines])
+        yield from first_entries([Line(line, item=True) for line in lines])
     if not alerts:
         yield Line("Nothing needs attention.")
     names = len(request.notes.get("namespaces", ()))

@@ -12,7 +12,7 @@ from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Identifier, Line, Pairs, Quote, Table, Text, Untrusted, command
 from perdure.interfaces.views.changed_links import view_changed_links
 from perdure.interfaces.views.unseen import view_unseen
-from perdure.interfaces.views.values import beyond_limit, cell, format_instant, join_texts, pluralize, sum_of, undo
+from perdure.interfaces.views.values import beyond_limit, cell_text, format_instant, join_texts, pluralize, sum_of, undo
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
 from perdure.records.outcome import (
@@ -72,7 +72,7 @@ def view_memory_item(m: MemoryItem, _: Request) -> Iterator[Block]:
         "next check": format_instant(m.due_at),
         **{name: f"{getattr(m, name):.3f}" for name in _NUMBERS},
         "accesses": f"{m.access_count:,}",
-        **{name: cell(name, value) for name in _OPTIONAL if (value := getattr(m, name))},
+        **{name: cell_text(name, value) for name in _OPTIONAL if (value := getattr(m, name))},
     }
     yield Pairs(tuple(pairs.items()))
     yield Quote(m.content, whole=True)
@@ -160,7 +160,7 @@ def view_beside(
         yield Line(head)
         room -= _tokens(head)
     if asked := facts.asked[:_FEW_IDS]:
-        yield Line(("A person is asked about ", cell("", asked), ": ", command("review")), tone="warning")
+        yield Line(("A person is asked about ", cell_text("", asked), ": ", command("review")), tone="warning")
         room -= _ENTRY_TOKENS + 3 * len(asked)
     if facts.planned:
         words = _fit("; ".join(facts.planned), 2 * _NAME_TOKENS)
@@ -262,7 +262,7 @@ def view_edge_change(change: EdgeChange, _: Request) -> Iterator[Block]:
 def view_edges(edges: Sequence[Edge], _: Request) -> Iterator[Block]:
     """Show edges with their whole ids, which ``relate`` takes."""
     names = ("kind", "weight", "members")
-    rows = tuple((Untrusted(e.id), *(cell(name, getattr(e, name)) for name in names)) for e in edges)
+    rows = tuple((Untrusted(e.id), *(cell_text(name, getattr(e, name)) for name in names)) for e in edges)
     yield Table(("edge", *names), rows)
 
 

@@ -26,10 +26,10 @@ _LABELS: Final = {"anew": "ended by this call", "aging": "stale", "contested": "
 def view_values(result: Any, request: Request) -> Iterator[Block]:
     """Show a result under the names that its JSON has: values, then lists as tables, then how it is undone."""
     if isinstance(result, list | tuple):
-        yield from table(result) if _is_rows(result) else (Line(cell("", one)) for one in result)
+        yield from table(result) if _is_rows(result) else (Line(cell_text("", one)) for one in result)
         yield from () if result else [Line("Nothing found.")]
     elif result is None or isinstance(result, str | int | float):
-        yield Line("Done." if result is None else cell("", result))
+        yield Line("Done." if result is None else cell_text("", result))
     else:
         yield from _record(result)
         end = list(closing_notes(result, request))
@@ -43,11 +43,11 @@ def _record(result: Any) -> Iterator[Block]:
         values = {name: getattr(result, name, value) for name, value in result.to_dict().items() if name not in _ENDING}
     tables = {name: value for name, value in values.items() if _is_rows(value)}
     records = {name: value for name, value in values.items() if is_dataclass(value)}
-    pairs = [(label(n), cell(n, v, 0)) for n, v in values.items() if n not in tables and n not in records]
+    pairs = [(field_label(n), cell_text(n, v, 0)) for n, v in values.items() if n not in tables and n not in records]
     if filled := tuple((name, text) for name, text in pairs if text):
         yield Pairs(filled)
     for name, rows in tables.items():
-        yield Line(f"{label(name).capitalize()}:", tone="strong")
+        yield Line(f"{field_label(name).capitalize()}:", tone="strong")
         yield from table(rows)
     if records:
         yield from table(records)
@@ -87,20 +87,20 @@ def table(rows: Sequence[Any] | Mapping[str, Any], columns: str = "") -> Iterato
     """
     names, records = (list(rows), list(rows.values())) if isinstance(rows, Mapping) else ([], rows)
     shown = columns.split() or [f.name for f in fields(records[0]) if any(_holds(getattr(r, f.name)) for r in records)]
-    cells = [tuple(cell(name, getattr(record, name)) for name in shown) for record in records[:MOST]]
+    cells = [tuple(cell_text(name, getattr(record, name)) for name in shown) for record in records[:MOST]]
     head = ("",) if names else ()
-    labels = (*head, *(label(name) for name in shown))
+    labels = (*head, *(field_label(name) for name in shown))
     yield Table(labels, tuple((*(Untrusted(n) for n in names[i : i + 1]), *row) for i, row in enumerate(cells)))
-    yield from rest(len(records))
+    yield from remaining_entries(len(records))
 
 
-def first(entries: Sequence[Block]) -> Iterator[Block]:
+def first_entries(entries: Sequence[Block]) -> Iterator[Block]:
     """Yield the first entries of a list, and how many more there are."""
     yield from entries[:MOST]
-    yield from rest(len(entries))
+    yield from remaining_entries(len(entries))
 
 
-def rest(total: int) -> Iterator[Line]:
+def remaining_entries(total: int) -> Iterator[Line]:
     """Yield how many more entries there are than are shown, if there are."""
     if total > MOST:
         yield Line(f"… and {total - MOST:,} more; --json lists all.", item=True, reader="person")
@@ -123,7 +123,7 @@ def beyond_limit(rows: Sequence[Any], request: Request) -> Iterator[Line]:
         yield Line(f"Limited to {limit:,}; there may be more.", reader="model")
 
 
-def cell(name: str, value: Any, most: int = _BRIEF) -> Text:
+def cell_text(name: str, value: Any, most: int = _BRIEF) -> Text:
     """Return the value of a field as text; empty for none."""
     if isinstance(value, datetime) or (isinstance(value, int) and _INSTANT.fullmatch(name)):
         return format_instant(value)
@@ -133,10 +133,10 @@ def cell(name: str, value: Any, most: int = _BRIEF) -> Text:
         span = Identifier(value) if shown_id(value) != value else Untrusted(value, most if len(value) > most else 0)
         return span if value else ""
     if is_dataclass(value):
-        return join_texts(cell(f.name, getattr(value, f.name), most) for f in fields(value))
+        return join_texts(cell_text(f.name, getattr(value, f.name), most) for f in fields(value))
     if isinstance(value, Mapping):
-        return join_texts((cell("", key), " ", cell(key, one, most)) for key, one in value.items())
-    return join_texts(cell(name, one, most) for one in value or ())
+        return join_texts((cell_text("", key), " ", cell_text(key, one, most)) for key, one in value.items())
+    return join_texts(cell_text(name, one, most) for one in value or ())
 
 
 def _number(value: float) -> str:
@@ -147,7 +147,7 @@ def _number(value: float) -> str:
     return f"{value:.2f}" if value == 0 or abs(value) >= 0.05 else f"{value:.2g}"  # noqa: PLR2004  # two digits
 
 
-def label(name: str) -> str:
+def field_label(name: str) -> str:
     """Return how a field is called."""
     return " ".join(_LABELS.get(word, word) for word in name.split("_"))
 

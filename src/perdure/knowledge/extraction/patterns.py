@@ -183,7 +183,7 @@ def _phrase_end(clause: Clause, at: int) -> int | None:
     begin = at + skip_determiners(words[at:])
     if begin < len(words) - 1 and words[begin].low == "to":
         begin += 1  # "to work from home"
-    if points(words[at:]) or begin >= len(words) or words[begin].low in WORDS["no_value"] | WORDS["stops"]:
+    if points_elsewhere(words[at:]) or begin >= len(words) or words[begin].low in WORDS["no_value"] | WORDS["stops"]:
         return None
     stop = next((i for i in range(begin, len(words)) if _turns(clause, i)), len(words))
     inner = [w.low for w in words[begin:stop]]
@@ -191,7 +191,7 @@ def _phrase_end(clause: Clause, at: int) -> int | None:
     return None if bad or not inner or words[stop - 1].low in WORDS["no_value"] | WORDS["prepositions"] else stop
 
 
-def points(words: Words) -> bool:
+def points_elsewhere(words: Words) -> bool:
     """Return whether some words point at what is said elsewhere: "this approach", "its simplicity", "the former"."""
     lows = [w.low for w in words[:2]]
     return bool(lows) and (lows[0] in WORDS["pointing"] or lows[-1] in {"former", "latter"})

@@ -13,7 +13,7 @@ from perdure.knowledge.extraction.patterns import (
     list_items,
     match,
     name_end,
-    points,
+    points_elsewhere,
     span_of,
     thing_end,
     version_end,
@@ -99,7 +99,7 @@ def _liking_predicate(verb: str) -> str:
 def _whole(clause: Clause) -> int | None:
     """Return where the noun phrase ends that a clause goes on with, if it ends there or goes on beside it."""
     stop = thing_end(clause, 0)
-    if stop is None or points(clause.rest) or clause.rest[stop - 1].low in _COMPARING:
+    if stop is None or points_elsewhere(clause.rest) or clause.rest[stop - 1].low in _COMPARING:
         return None  # "like option B better": of what was shown
     if clause.rest[0].low.endswith("ing") and stop < len(clause.rest):
         return None  # "love its energy", "love being with you"

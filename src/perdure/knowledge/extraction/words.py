@@ -11,7 +11,7 @@ from perdure.knowledge.extraction.event_types import event_of
 from perdure.knowledge.languages import WORDS, language
 from perdure.knowledge.records.facts import EventType
 from perdure.rules.language.sentences import sentences
-from perdure.rules.language.verbs import IRREGULAR_PASTS, forms
+from perdure.rules.language.verbs import IRREGULAR_PASTS, verb_forms
 from perdure.rules.language.words import word_set
 
 _HEDGES: Final = """
@@ -76,7 +76,7 @@ def has_negation(words: str) -> bool:
 
 
 _FORMS: Final = language("en").tables["forms"]
-_PLURALS: Final = forms(_FORMS["plurals"])
+_PLURALS: Final = verb_forms(_FORMS["plurals"])
 _NO_PLURAL: Final = WORDS["no_plural"]
 
 
@@ -93,7 +93,9 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
-_IRREGULAR: Final = IRREGULAR_PASTS | forms(_FORMS["verbs"])  # forms that the endings below do not bring to their verb
+_IRREGULAR: Final = IRREGULAR_PASTS | verb_forms(
+    _FORMS["verbs"]
+)  # forms that the endings below do not bring to their verb
 _SAME: Final = word_set("cut hit hurt let put quit read run set become come")
 """Past tenses that look like their base form, or nearly."""
 
@@ -172,7 +174,7 @@ class Word:
 Words = tuple[Word, ...]
 
 
-def reads(text: str) -> bool:
+def is_readable(text: str) -> bool:
     """Return whether a text is in a language that can be read: no other is nearer by its commonest words."""
     words = [w.lower() for w in _FOREIGN.findall(text[:_LONGEST])]
     function_words = sum(w in WORDS["function"] for w in words)
@@ -190,7 +192,7 @@ def statements(text: str) -> Iterator[TextSpan]:
             continue
         line = text.rfind("\n", max(0, start - 8), start) + 1 or (0 if start < 8 else start)  # noqa: PLR2004
         quoted = _LINE_OF_QUOTE.match(text[line : start + 1])
-        if start >= fenced and not quoted and end - start <= _LONGEST and reads(text[start:end]):
+        if start >= fenced and not quoted and end - start <= _LONGEST and is_readable(text[start:end]):
             yield start, end
 
 

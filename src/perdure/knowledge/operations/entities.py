@@ -21,7 +21,7 @@ from perdure.records.memory import Document, Shelf, State, Status
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
-from perdure.rules.learning_hint import untaught
+from perdure.rules.learning_hint import no_learning_hint
 
 
 def entities(ctx: Context, namespace: str, limit: int, seen: Filters) -> list[EntityView]:
@@ -64,7 +64,7 @@ def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:
 
 
 def _not_found(ctx: Context, names: Names, name: str, namespace: str) -> NotFound:
-    nobody = untaught(ctx.policy.knowledge) or "Nobody is known there yet; another namespace may have them."
+    nobody = no_learning_hint(ctx.policy.knowledge) or "Nobody is known there yet; another namespace may have them."
     remedy = "Use an id or a name that `entity list` shows." if names.entities else nobody
     return NotFound(f"There is no entity {_quote(name)} in {namespace}.", remedy=remedy)
 

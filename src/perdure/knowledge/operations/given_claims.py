@@ -60,7 +60,7 @@ from perdure.rules.decisions import Decisions
 from perdure.rules.language.said_over import says_over
 from perdure.rules.point_in_time import is_past
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over
-from perdure.rules.validation.fact_claims import is_memory_id, refuse
+from perdure.rules.validation.fact_claims import is_memory_id, refuse_faults
 
 _SHORTEST_ID: Final = 6
 
@@ -131,7 +131,7 @@ class _Taker:
                     ResolvedClaim(claim, subject.id, subject.name, meant, self.subjects.name_used(claim, subject))
                 )
         found = with_several(found, resources(self.ctx).predicates)
-        refuse([*faults, *contradictions(found)])
+        refuse_faults([*faults, *contradictions(found)])
         return found
 
     def _predicate(self, claim: GivenClaim, faults: list[str]) -> str:

@@ -27,8 +27,13 @@ from perdure.knowledge.records.facts import UNNAMED, Claim, Entity, EventType, F
 from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
 from perdure.knowledge.rules.fact_records import FactEvent
-from perdure.knowledge.rules.ingest_watermark import UnreadMessages, advance, floor, near
-from perdure.knowledge.rules.ingest_watermark import recent as last_heard
+from perdure.knowledge.rules.ingest_watermark import (
+    UnreadMessages,
+    advance_watermark,
+    last_heard,
+    last_learned,
+    learned_up_to,
+)
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.digests import same_words
@@ -112,8 +117,8 @@ def _next(ctx: Context, namespace: str, marks: Mapping[str, Mapping[str, Any]]) 
     """Return the next messages of some sessions in their order -> session, and the sessions that have more."""
     found: dict[str, str] = {}
     for session, mark in marks.items():
-        known = near(mark)
-        page = ctx.store.ids_of_session(namespace, session, floor(mark), PAGE + len(known))
+        known = last_learned(mark)
+        page = ctx.store.ids_of_session(namespace, session, learned_up_to(mark), PAGE + len(known))
         found |= dict.fromkeys((i for i in page if i not in known), session)
     ordered = sorted(found)
     return {i: found[i] for i in ordered[:PAGE]}, [s for s in marks if s in {found[i] for i in ordered[PAGE - 1 :]}]
@@ -125,7 +130,7 @@ def _write_watermarks(
     """Write down how far each session was learned from, and what was heard last."""
     for session in dict.fromkeys(ids.values()):
         learned = [i for i, s in ids.items() if s == session]
-        data = advance(marks.get(session, {}), learned, [r.id for r in listener.recent[session]])
+        data = advance_watermark(marks.get(session, {}), learned, [r.id for r in listener.recent[session]])
         work.edits.put(Shelf.LEARNED, session, MARK, data, "learned so far")
     heard: dict[str, Any] = {
         "session": listener.last,

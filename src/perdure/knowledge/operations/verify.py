@@ -25,7 +25,7 @@ from perdure.knowledge.rules.verification import (
     successor_draft,
     validate_by,
     verdict_of,
-    worst,
+    worst_state,
 )
 from perdure.operations.lifecycle.gates import budget_of, with_accepted_loss
 from perdure.operations.ports import Context
@@ -128,7 +128,7 @@ def _check_citations(ctx: Context, picked: VerificationBatch) -> list[CitedMemor
         for (identity, _), sightings in zip(some, looked, strict=True):
             before = picked.checks.get((identity, name))
             looks = since_earlier(sightings, before.data.get("seen", ()) if before else ())
-            found.append(CitedMemory(identity, name, worst(looks), tuple(looks)))
+            found.append(CitedMemory(identity, name, worst_state(looks), tuple(looks)))
     return found
 
 

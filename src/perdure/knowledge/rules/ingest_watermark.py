@@ -23,18 +23,18 @@ _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOST_FAILED: Final = 100  # messages of a session that a model gave no useful reply to, and that are kept to ask again
 
 
-def near(mark: Mapping[str, Any]) -> frozenset[str]:
+def last_learned(mark: Mapping[str, Any]) -> frozenset[str]:
     """Return the messages that were learned last."""
     return frozenset(_ids_of(mark.get("near", ())))
 
 
-def recent(mark: Mapping[str, Any]) -> list[str]:
+def last_heard(mark: Mapping[str, Any]) -> list[str]:
     """Return the messages that were heard last in the session, oldest first."""
     kept = mark.get("recent", ())
     return _ids_of(mark["near"])[-kept:] if isinstance(kept, int) else _ids_of(kept)
 
 
-def floor(mark: Mapping[str, Any]) -> str:
+def learned_up_to(mark: Mapping[str, Any]) -> str:
     """Return the id up to which everything was learned; empty where nothing was."""
     return str(mark.get("floor", ""))
 
@@ -58,10 +58,10 @@ def _pack(ids: Sequence[str]) -> str | list[str]:
     return b64encode(zlib.compress(bytes.fromhex("".join(ids).replace("-", "")), 9)).decode()
 
 
-def advance(mark: Mapping[str, Any], learned: Iterable[str], last: Sequence[str]) -> dict[str, Any]:
+def advance_watermark(mark: Mapping[str, Any], learned: Iterable[str], last: Sequence[str]) -> dict[str, Any]:
     """Return what is written down after more messages were learned from."""
-    known = sorted(near(mark) | set(learned))
-    begin = max(floor(mark), _before(known[-1]))
+    known = sorted(last_learned(mark) | set(learned))
+    begin = max(learned_up_to(mark), _before(known[-1]))
     kept = [i for i in known if i > begin]
     if len(kept) > MOST:
         begin = kept[-MOST - 1]
@@ -132,4 +132,4 @@ class UnreadMessages:
 
 def is_learned(mark: Mapping[str, Any], identity: str) -> bool:
     """Return whether a message was learned from."""
-    return identity <= floor(mark) or identity in near(mark)
+    return identity <= learned_up_to(mark) or identity in last_learned(mark)

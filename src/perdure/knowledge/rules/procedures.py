@@ -294,7 +294,7 @@ def decide_procedures(
     changes = []
     for old in known:
         recent = update_procedure(talk, old)
-        holds_still = holds(recent, policy)
+        holds_still = still_holds(recent, policy)
         again = [new for new in found if new.same(old)]
         counts = _describe_support(recent)
         if old.retired and again and holds_still:
@@ -331,7 +331,7 @@ def update_procedure(talk: Conversations, known: Procedure) -> Procedure:
     return replace(known, support=len(pair.evidence), sessions=pair.sessions, lift=round(pair.lift, 2))
 
 
-def holds(recent: Procedure, policy: KnowledgePolicy) -> bool:
+def still_holds(recent: Procedure, policy: KnowledgePolicy) -> bool:
     """Whether recent sessions leave a procedure as it is; silence says nothing against it."""
     return recent.sessions < policy.procedure_sessions or recent.support >= STILL * recent.sessions
 
@@ -358,7 +358,7 @@ def matching_procedures(words: Sequence[str], procedures: Iterable[Procedure]) -
     return sorted(found, key=lambda p: (-p.confidence, -p.lift, p.key))
 
 
-def widen(words: Sequence[str], procedures: Iterable[Procedure]) -> tuple[str, ...]:
+def widening_words(words: Sequence[str], procedures: Iterable[Procedure]) -> tuple[str, ...]:
     """Return words that a query may be widened by, because they follow what it asks about; few, the surest first."""
     topics = {fold_plural(w) for w in words}
     added = (t for p in matching_procedures(words, procedures) for t in p.then if t not in topics)

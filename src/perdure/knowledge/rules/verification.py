@@ -97,7 +97,7 @@ def _since(look: CitationCheck, *, seen_before: bool) -> CitationCheck:
     )
 
 
-def worst(sightings: Sequence[CitationCheck]) -> CitationState:
+def worst_state(sightings: Sequence[CitationCheck]) -> CitationState:
     """Return what is said of a memory that cites several things: the worst of them.
 
     A URL is recorded and never fetched, so it says nothing against what else is cited and seen.
@@ -234,7 +234,7 @@ def check_data(verdict: Verdict, before: Document | None, *, counted: bool) -> d
 
 def seen_data(sightings: Sequence[CitationCheck], now: Instant) -> dict[str, Any]:
     """Return what is written down about what a memory cites; the worst of it is the outcome."""
-    sight = worst(sightings)
+    sight = worst_state(sightings)
     text = "; ".join(s.evidence for s in sightings if s.sight is sight)
     return {"outcome": sight.value, "evidence": text[:_LONGEST], "seen": [s.to_dict() for s in sightings], "at_ms": now}
 

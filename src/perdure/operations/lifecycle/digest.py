@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from perdure.operations.extract import NoteDestination
-from perdure.operations.intact import intact
+from perdure.operations.intact import intact_records
 from perdure.operations.lifecycle.compression import join_lines
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
@@ -65,7 +65,7 @@ def write_summary(ctx: Context, namespace: str) -> str:
 def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief: bool = False) -> Candidates:
     """Return what a digest may show: visible memories with their whole texts, without what is known to be over."""
     records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
-    considered = whole_memory_items(intact(records), ctx.policy, ctx.clock())
+    considered = whole_memory_items(intact_records(records), ctx.policy, ctx.clock())
     outdated = ctx.extension.outdated_memories(ctx, namespace, considered)
     replaced = _replaced_ids(ctx, namespace, considered)
     today = from_instant(ctx.clock()).date()

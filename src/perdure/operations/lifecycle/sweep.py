@@ -223,7 +223,7 @@ def what_is_due(ctx: Context, place: str, identity: str) -> tuple[Trajectory, st
     return shorten(by_rule, place, played, now)[0][0], "" if wait is None else wait.why(now)
 
 
-def waits(ctx: Context, place: str) -> Mapping[str, WaitReason]:
+def wait_reasons(ctx: Context, place: str) -> Mapping[str, WaitReason]:
     """Return why the loss budget holds memories back now, by id."""
     now = ctx.clock()
     return _ration(ctx, place, now, now, policy_changed=False).waits

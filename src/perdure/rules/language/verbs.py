@@ -7,12 +7,12 @@ from typing import Final
 from perdure.rules.language.words import word_set
 
 
-def forms(table: str) -> dict[str, str]:
+def verb_forms(table: str) -> dict[str, str]:
     """Return form -> verb of a table that is written as one text: ``go went gone, eat ate eaten``."""
     return {form: verb.split()[0] for verb in table.split(",") for form in verb.split()[1:]}
 
 
-IRREGULAR_PASTS: Final = forms("""
+IRREGULAR_PASTS: Final = verb_forms("""
 write wrote written, meet met, do did done, feel felt, buy bought, take took taken, make made, go went gone, give
 gave given, get got gotten, see saw seen, begin began begun, run ran, eat ate eaten, drive drove driven, fly flew
 flown, speak spoke spoken, choose chose chosen, grow grew grown, know knew known, draw drew drawn, sell sold, tell
@@ -23,7 +23,7 @@ fell fallen, become became, come came, lend lent, understand understood, use use
 """)
 """Form of the past to its verb, where no ending tells."""
 
-OTHER_PASTS: Final = forms("""
+OTHER_PASTS: Final = verb_forms("""
 drink drank drunk, cut cut, put put, throw threw thrown, blow blew blown, shake shook shaken, hide hid hidden, bite bit
 bitten, steal stole stolen, freeze froze frozen, tear tore torn, hang hung, shoot shot, feed fed, dig dug, stick stuck,
 strike struck, sit sat, lay laid, hit hit, set set, shut shut, split split, quit quit

@@ -18,7 +18,7 @@ from perdure.rules.language.sentences import as_sentence, sentences
 from perdure.rules.language.words import has_name
 from perdure.rules.lasting import is_instruction
 from perdure.rules.source_trust import display_text
-from perdure.rules.worth import asks, find_requests, is_small_talk, sort_of
+from perdure.rules.worth import ends_with_question, find_requests, is_small_talk, sort_of
 
 LONGEST_LINE: Final = 280  # characters of the words of a line; of a longer text those first sentences that fit
 _LONGEST_SENTENCE: Final = 400
@@ -127,7 +127,7 @@ def _remaining_words(
 
 def telling_sentences(parts: Iterable[str]) -> list[str]:
     """Return the sentences that tell something: no code, no question, nothing to be done once, no polite words."""
-    statements = [p for p in parts if not p.startswith("```") and not asks(p)]
+    statements = [p for p in parts if not p.startswith("```") and not ends_with_question(p)]
     return [p for p in statements if not (is_small_talk(p) or is_instruction(p))]
 
 

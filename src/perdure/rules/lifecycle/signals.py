@@ -29,7 +29,6 @@ from perdure.records.instant import DAY_MS, Instant, from_instant
 from perdure.records.maker import maker_of
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, Sort, State
 from perdure.records.policy import Policy
-from perdure.rules.last_policies import PolicyCache
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 from perdure.rules.lifecycle.state_arrays import (
     CODES,
@@ -44,6 +43,7 @@ from perdure.rules.lifecycle.state_arrays import (
     value_weights,
 )
 from perdure.rules.lifecycle.trajectory import Accesses, count_accesses
+from perdure.rules.policy_cache import PolicyCache
 
 Counted = dict[str, tuple[str, State, Accesses, State]]
 """Id -> (the policy's version, the state as it is stored, accesses that were counted into it, what it became)."""

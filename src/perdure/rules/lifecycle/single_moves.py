@@ -17,12 +17,12 @@ from perdure.formulas.single import SingleValue, amplifier_of_one, confidence_cr
 from perdure.records.instant import Instant
 from perdure.records.memory import State, Tier
 from perdure.records.policy import Policy
-from perdure.rules.last_policies import PolicyCache
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.moves import bound_of, next_moves
 from perdure.rules.lifecycle.single_accesses import with_accesses
 from perdure.rules.lifecycle.state_arrays import TIER_CODE, TIERS, Columns, value_weights, with_values
 from perdure.rules.lifecycle.tier_table import Cohort, Limits, Rule
+from perdure.rules.policy_cache import PolicyCache
 
 _NEVER: Final = int(NEVER)
 
@@ -173,10 +173,8 @@ def counted_in(
         if one.is_due_by(at):
             return None
         state = with_accesses(state, [(at, times)], policy)
-        one, counted = (
-            SingleMemory(state, policy, max(state.anchor_ms, state.tier_ms, state.status_ms)),
-            counted + times,
-        )
+        one = SingleMemory(state, policy, max(state.anchor_ms, state.tier_ms, state.status_ms))
+        counted += times
         if one.may_rise():
             return None
     due = one.due()

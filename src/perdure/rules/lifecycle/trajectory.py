@@ -112,11 +112,7 @@ def replay(
     ``shut``. Accesses of a memory that was held count before what held it is tried again.
     """
     gates = {i: openings.get(i, SHUT if shut else _OPEN) for i in states}
-    still = (
-        _unmoved_trajectories(states, accesses, now, policy, gates)
-        if len(states) <= FEW and counts_single(policy)
-        else {}
-    )
+    still = _find_unmoved(states, accesses, now, policy, gates) if len(states) <= FEW and counts_single(policy) else {}
     moving = {i: state for i, state in states.items() if i not in still}
     found = still | _replay(moving, accesses, now, policy, gates)
     return [found[i] for i in states]
@@ -125,7 +121,7 @@ def replay(
 _OPEN: Final = Opening()
 
 
-def _unmoved_trajectories(
+def _find_unmoved(
     states: Mapping[str, State],
     accesses: Mapping[str, Accesses],
     now: Instant,

@@ -52,7 +52,7 @@ def parsed_claims(
         claims.append(reader.claim(said, secrets, policy))
         faults += reader.faults
         planned += reader.planned
-    refuse([*faults, *(planned if content is None else ())], _REMEDY if faults else _PLANNED)
+    refuse_faults([*faults, *(planned if content is None else ())], _REMEDY if faults else _PLANNED)
     return tuple(claims), redact_with(content or "", secrets, policy)[0]
 
 
@@ -83,7 +83,7 @@ def _check_list(items: Any) -> list[Any]:
     return listed
 
 
-def refuse(faults: list[str], remedy: str = _REMEDY) -> None:
+def refuse_faults(faults: list[str], remedy: str = _REMEDY) -> None:
     """Raise InvalidInput for faults, if there are any."""
     if faults:
         more = f" And {len(faults) - _SHOWN:,} more." if len(faults) > _SHOWN else ""

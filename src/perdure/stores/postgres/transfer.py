@@ -16,7 +16,7 @@ from perdure.stores.postgres.faults import translate_error
 from perdure.stores.postgres.server import Address, Server, connect
 from perdure.stores.postgres.session import READING, PostgresSession, Reach, opening_statements, scope
 from perdure.stores.postgres.writing import AlreadyApplied, write_rows
-from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, place, there_already
+from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, resume_bindings, there_already
 from perdure.stores.words import Stemmer
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ class PostgresTransfer(SqlTransfer):
         self._server, self._stemmer = server, stemmer
 
     def read(self, namespace: str, part: str, after: Cursor | None, limit: int) -> list[tuple[Cursor, Line]]:
-        rows = self._server.read(namespace, lambda s: _page(s, part, place(part, after), limit))
+        rows = self._server.read(namespace, lambda s: _page(s, part, resume_bindings(part, after), limit))
         return [line_of(part, row) for row in rows]
 
     def write(self, namespace: str, part: str, rows: Sequence[Line], before: int) -> None:

@@ -18,12 +18,12 @@ from perdure.stores.plans import (
     PlanWriter,
     applied_before,
     changed_memories,
+    group_changes,
     journal_lines,
     memory_gone,
     operation_row,
     stored_in_view,
     stored_meanwhile,
-    turns,
 )
 from perdure.stores.postgres.connections import Halfvecs
 from perdure.stores.postgres.inserting import (
@@ -221,7 +221,7 @@ class _Writer(PlanWriter):
         """Run a statement for the changes of each turn; one document may change twice in a plan."""
         keys = [tuple(v for k, v in row.items() if k not in ("before", "after")) for row in rows]
         row_of = {id(change): row for change, row in zip(changes, rows, strict=True)}
-        for turn in turns(keys, changes):
+        for turn in group_changes(keys, changes):
             self._expect(self.session.run_rows(name, [row_of[id(change)] for change in turn]), turn)
 
     def _expect(self, cursor: Cursor[tuple[Any, ...]], changes: Sequence[Change]) -> None:

@@ -19,7 +19,7 @@ from perdure.stores.sqlite.connection import SqliteSession, run, snapshot, trans
 from perdure.stores.sqlite.index import SearchIndex, save_cells, trained_cells
 from perdure.stores.sqlite.lexical import Vocabulary
 from perdure.stores.sqlite.neighbours import nearest_memories
-from perdure.stores.sqlite.unchanged import QueryResultCache
+from perdure.stores.sqlite.query_cache import QueryResultCache
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""

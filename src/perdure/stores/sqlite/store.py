@@ -39,12 +39,12 @@ from perdure.stores.sqlite.connection import (
     transaction,
     without_waiting,
 )
+from perdure.stores.sqlite.locked_connection import LockedConnection, flush_at_last, writing
 from perdure.stores.sqlite.opened_file import OpenedFile
+from perdure.stores.sqlite.query_cache import QueryResultCache
 from perdure.stores.sqlite.refusals import MORE_ROOM, NO_ACCESS, translate_errors
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
-from perdure.stores.sqlite.unchanged import QueryResultCache
-from perdure.stores.sqlite.use import LockedConnection, begun, flush_at_last
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
 
@@ -129,7 +129,7 @@ class SqliteStore(SqlStore):
         self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
     ) -> None:
         self._check_writable()
-        with self.documents.naming_damage(plan), begun(self._using, erases=plan.erasure is not None) as connection:
+        with self.documents.naming_damage(plan), writing(self._using, erases=plan.erasure is not None) as connection:
             with transaction(connection, begun=True):
                 check_version(connection, self.path)
                 session = SqliteSession(connection, plan.namespace)
@@ -177,7 +177,7 @@ class SqliteStore(SqlStore):
     def flush(self) -> None:
         """Write accesses that are still waiting; waits for the lock if it must."""
         if self._waiting:
-            with begun(self._using) as connection:
+            with writing(self._using) as connection:
                 self._write_waiting(connection)
 
     def _flush(self) -> None:
@@ -357,7 +357,7 @@ class SqliteStore(SqlStore):
 
     def _write(self, namespace: str, work: Callable[[Session], T]) -> T:
         self._check_writable()
-        with begun(self._using) as connection, transaction(connection, begun=True):
+        with writing(self._using) as connection, transaction(connection, begun=True):
             check_version(connection, self.path)
             return work(SqliteSession(connection, namespace))
 

@@ -13,7 +13,7 @@ from perdure.records.errors import InvalidInput
 from perdure.records.transfer import Cursor, Line
 from perdure.stores.sqlite.connection import SqliteSession, run, run_many, transaction
 from perdure.stores.sqlite.writing import insert_lines, write_rows
-from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, place, size_of, there_already
+from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, resume_bindings, size_of, there_already
 
 _HEX: Final = re.compile(r"[0-9a-f]{16}")
 _LAST_ID: Final = 2**60  # ids of the year 10889; larger numbers would leave no room for what comes later
@@ -35,7 +35,7 @@ class SqliteTransfer(SqlTransfer):
     def read(self, namespace: str, part: str, after: Cursor | None, limit: int) -> list[tuple[Cursor, Line]]:
         found: list[tuple[Cursor, Line]] = []
         size = 0
-        key = {"namespace": namespace, "limit": limit, **place(part, after)}
+        key = {"namespace": namespace, "limit": limit, **resume_bindings(part, after)}
         with self._use() as connection:
             for values in run(connection, f"move_{part}", key):  # the file is read on only as far as the page goes
                 found.append(line_of(part, values))

@@ -47,7 +47,7 @@ class LockedConnection:
 
 
 @contextmanager
-def begun(use: LockedConnection, *, erases: bool = False) -> Iterator[apsw.Connection]:
+def writing(use: LockedConnection, *, erases: bool = False) -> Iterator[apsw.Connection]:
     """The connection in a write transaction, which the block ends; of one that ``erases`` what it deletes is zeroed.
 
     Who waits for another process that writes lets others of this one read meanwhile.
