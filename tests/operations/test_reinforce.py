@@ -311,7 +311,7 @@ def test_what_is_strengthened_more_gains_as_much_more_energy(memory):
     for identity, amount in zip(ids, (0.0, 0.05, 0.2), strict=True):
         memory.strengthen([identity], amount)
     gained = [memory.get(i).state.level - level for i, level in zip(ids, before, strict=True)]
-    unit = memory.policy.strength.unit
+    unit = memory.policy.strength_long_term.unit
     assert gained == pytest.approx([0.0, 0.05 * unit, 0.2 * unit])
 
 
