@@ -31,6 +31,7 @@ from perdure.records.recall import Filters, OutdatedMemories
 from perdure.rules.consolidation.merging import SEPARATOR
 from perdure.rules.lifecycle.digest import DigestBudget
 from perdure.rules.lifecycle.ration import Budget
+from perdure.rules.lifecycle.tier_table import Rule
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.store import SqliteStore
 
@@ -117,6 +118,10 @@ LIVES: Final[Mapping[str, Callable[[], Life]]] = {
     "coder, two weeks": lambda: life_of("coder", 1, 13),
     "coder, seven weeks": lambda: life_of("coder", 1, 48),
     "clerk": lambda: life_of("clerk", 1, 14),
+    "clerk, five weeks": lambda: life_of("clerk", 1, 38),
+    "desk": lambda: life_of("desk", 1, 9),
+    "importer": lambda: life_of("importer", 1, 6),
+    "visitor": lambda: life_of("visitor", 1, 20),
     "returner": lambda: life_of("returner", 1, 16, upkeep={**ERASING["upkeep"], "erase_archived_days": 3}),
     "family": lambda: life_of("family", 1, 60),
     "busy": lambda: _life_of("busy", _busy, 10),
@@ -310,6 +315,22 @@ def _dated_when_counted(replay: Any) -> Any:
         return replay(states, {i: [(now, n) for _, n in some] for i, some in accesses.items()}, now, *more)
 
     return run
+
+
+def _half_life_of(days: float) -> Make:
+    return lambda made: lambda shape, _, *more: made(shape, days, *more)
+
+
+def _of_vault(change: Callable[[Rule], Rule]) -> Make:
+    return lambda rules: tuple(change(rule) if rule.name == "to_vault" else rule for rule in rules)
+
+
+def _without_accepted_loss(made: Any) -> Any:
+    return lambda *given, **more: made(*given, **{**more, "accept_loss": None})
+
+
+def _saying_more(profile: Any) -> Any:
+    return profile and replace(profile, text=f"{profile.text} Everybody in Trondheim knows it.")
 
 
 APPLY: Final = (SqliteStore, "apply")
@@ -541,6 +562,94 @@ BREAKS: Final[Mapping[str, Break]] = {
     "whole sessions are promoted": Break(
         [("perdure.operations.consolidation.sessions.promotable", _all_of_them)],
         *("coder", "what once went wrong does not", "a session with use is promoted"),
+        weekly=True,
+    ),
+    "a decay by hand has a half-life of its own": Break(
+        [("perdure.verbs.deciding.decay_rules.Decay", _half_life_of(30.0))],
+        *("clerk", "what once went wrong does not", "decays by half-life 30 days"),
+        weekly=True,
+    ),
+    "a decay by hand writes down less than is left": Break(
+        [
+            (
+                "perdure.operations.lifecycle.reinforce.decay_page",
+                with_argument(3, lambda one: replace(one, half_life_days=9)),
+            )
+        ],
+        *("clerk, five weeks", "what once went wrong does not", "decays by half-life 45 days, .* instead of 0"),
+        weekly=True,
+    ),
+    "a summary keeps most of a letter": Break(
+        [("perdure.rules.lifecycle.compression_forms.write_summary", with_argument(1, lambda tokens: 100 * tokens))],
+        *("importer", "what once went wrong does not", "a long text is summed up: .* words of"),
+        weekly=True,
+    ),
+    "a session is summed up in all of its words": Break(
+        [("perdure.rules.consolidation.tasks.most_tokens", with_result(lambda tokens: 2 * tokens))],
+        *("clerk", "what once went wrong does not", "a summary of several memories: .* is more than half of"),
+        weekly=True,
+    ),
+    "an entity is summed up by what nobody said": Break(
+        [("perdure.knowledge.operations.entity_summaries.profile_of", with_result(_saying_more))],
+        *("clerk, five weeks", "what once went wrong does not", "a summary of several memories: .* says .*trondheim"),
+        weekly=True,
+    ),
+    "what is about to be archived is named when it is": Break(
+        [("perdure.operations.monitoring.RISK_DAYS", lambda _: 0)],
+        *("visitor", "what once went wrong does not", "nobody was told that .* goes at"),
+        weekly=True,
+    ),
+    "no alert tells of what is about to be archived": Break(
+        [("perdure.rules.alerts._of_memories", returning(()))],
+        *("visitor", "what once went wrong does not", "an alert of what is about to be archived: .* are about to go"),
+        weekly=True,
+    ),
+    "nothing enters the vault": Break(
+        [
+            (
+                "perdure.rules.lifecycle.tier_table.RULES",
+                _of_vault(lambda rule: replace(rule, switch=("archive.rule", ""))),
+            )
+        ],
+        *("desk", "what once went wrong does not", "stays out of the vault, worth"),
+        weekly=True,
+    ),
+    "whatever is accessed enters the vault": Break(
+        [
+            (
+                "perdure.rules.lifecycle.tier_table.RULES",
+                _of_vault(lambda rule: replace(rule, only=None, due=lambda m, *_: m.accessed)),
+            )
+        ],
+        *("desk", "what once went wrong does not", "a move to the vault: .* with 1 accesses"),
+        weekly=True,
+    ),
+    "what was never reinforced enters the vault": Break(
+        [("perdure.rules.lifecycle.tier_table.RULES", _of_vault(lambda rule: replace(rule, only=None)))],
+        *("visitor", "what once went wrong does not", "a move to the vault: .* reinforced 0 times"),
+        weekly=True,
+    ),
+    "use moves importance where activation decides": Break(
+        [("perdure.rules.lifecycle.trajectory.boost", with_argument(0, lambda _: 0.05))],
+        *("visitor", "what once went wrong does not", "use moves the importance of"),
+        weekly=True,
+    ),
+    "a person's word lets nothing go": Break(
+        [("perdure.operations.lifecycle.sweep._Sweep", _without_accepted_loss)],
+        *("importer", "what once went wrong does not", "a person lets go what waits: .* still wait"),
+        weekly=True,
+    ),
+    "small talk is promoted": Break(
+        [("perdure.rules.consolidation.tasks._SAYS_LITTLE", lambda _: ())],
+        *("visitor", "what once went wrong does not", "a session without use is promoted: .* are promoted"),
+        weekly=True,
+    ),
+    "an undo opens every conflict of what it brings back": Break(
+        [
+            ("perdure.operations.journal.new_conflicts", with_argument(1, lambda undone: replace(undone, id=""))),
+            ("perdure.knowledge.operations.conflicts_beside._had_conflict", with_result(lambda _: False)),
+        ],
+        *("clerk", "undone", "cannot be undone: .* have changed since"),
         weekly=True,
     ),
     "perdure alerts always ends well": Break(

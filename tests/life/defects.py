@@ -21,8 +21,9 @@ from life.words import POLITE, reworded
 from perdure.compose_policy import RLM_KEYS
 from perdure.interfaces.cli.call import Exit
 from perdure.records.memory import Form, Kind, MemoryItem, Scope, Status
-from perdure.records.policy import GatePolicy, Policy
+from perdure.records.policy import GatePolicy, ImportancePolicy, Policy
 from perdure.records.report import JournalEntry
+from perdure.rules.language.tokens import count_tokens
 
 Seen = Iterator[tuple[str, str]]
 Histories = Mapping[str, Sequence[JournalEntry]]
@@ -52,6 +53,10 @@ CHECKED: Final = (
     "a conversation is taken in",
     "what is related is named",
     "an answer of the middle is compared",
+    "a move to the vault",
+    "what has the accesses for the vault",
+    "a summary of several memories",
+    "an alert of what is about to be archived",
     *(f"perdure alerts ends with {code.value}" for code in (Exit.OK, Exit.ALERT)),
     *(f"{key} of rlm-config.json" for key in RLM_KEYS),
 )
@@ -65,12 +70,26 @@ CHOSEN: Final = re.compile(
 DECAYED: Final = re.compile(r"has decayed to [\d.]+ from a base of [\d.]+ \((.*?); ([\d.]+) days since .*?, (\d+) acc")
 FADED: Final = re.compile(r"archived: the confidence has fallen below ([\d.]+) \(confidence")
 SURE: Final = re.compile(r"promoted to long_term: confidence [\d.]+ is at least ([\d.]+)")
+VAULTED: Final = re.compile(r"^(?:\w+ )?to vault: accessed with lasting value ([\d.]+)")
+NO_SOURCE: Final = re.compile(
+    r"^.*?, as of [\d-]{10}:|\bspoken of in \d+ sessions, every [\d.]+ days, last on [\d-]{10}|\d{4}-\d\d-\d\d:"
+    r"|\((?:sure|likely|perhaps|doubtful)(?:, said \d+ times)?\)|\bcontested:| or (?:one of [\d,]+ more)?|…",
+    re.IGNORECASE,
+)
+"""What a summary of an entity adds to what was said: its heading, how often and when it was said, how sure it is."""
 DECISION: Final = re.compile(r"(We decided|We agreed|Always) .*")
 INTO: Final = re.compile(r"^consolidated into (\S+)")
 
 
-def looks(told: Told, items: Sequence[MemoryItem], histories: Histories, policy: Policy, life: Life) -> Seen:
-    """Tell of everything that is looked at in a life."""
+def looks(
+    told: Told,
+    items: Sequence[MemoryItem],
+    histories: Histories,
+    policy: Policy,
+    life: Life,
+    candidates: Sequence[tuple[str, float, int]] = (),
+) -> Seen:
+    """Tell of everything that is looked at in a life; ``candidates`` are those for the vault, as ``stats`` has them."""
     texts = {**{m.id: m.content for m in items if m.form is Form.FULL}, **told.texts}
     yield from _rationing(histories, policy.gates, told.accepted)
     yield from _merging(told, texts, histories)
@@ -79,6 +98,8 @@ def looks(told: Told, items: Sequence[MemoryItem], histories: Histories, policy:
     yield from _use(histories, policy)
     yield from _decay(histories, policy)
     yield from _forms(texts, histories)
+    yield from _summaries(items, {**told.taken_in, **texts}, histories)
+    yield from _vault({m.id: m for m in items}, histories, candidates, policy)
     yield from _announced(told, histories)
     yield from _configured(histories, life.rlm) if life.rlm else ()
     yield from told.looks
@@ -222,10 +243,18 @@ def _decay(histories: Histories, policy: Policy) -> Seen:
             if found := DECAYED.search(entry.because):
                 shape, _, how = found[1].partition(", ")
                 days, accesses = float(found[2]), int(found[3])
-                least = max(keys.floor, row["importance"] * 2 ** (-(days + 0.1) / keys.half_life_days))
-                low = shape == keys.shape and accesses == 0 and entry.after["decayed"] < min(least, row["importance"])
-                yield CHECKED[12], f"{identity} decays by {how} instead of {asked}" if low or how != asked else ""
+                plain = shape == keys.shape == "exponential" and accesses == 0
+                low, high = (_left_of(row["importance"], keys, days, slower) for slower in (1, 2))
+                off = plain and not low - 0.01 < entry.after["decayed"] < high + 0.01  # days have one decimal here
+                written = f"{identity} decays by {how} to {entry.after['decayed']:.3f} instead of"
+                wrong = f"{written} by {asked}" if how != asked else f"{written} {low:.3f} to {high:.3f}"
+                yield CHECKED[12], wrong if off or how != asked else ""
             row |= (entry.after or {}) if entry.target == "memory" else {}
+
+
+def _left_of(base: float, keys: ImportancePolicy, days: float, slower: int) -> float:
+    """Return what is left of an importance that decays so many times slower; what matters more decays more slowly."""
+    return min(base, max(keys.floor, base * 2 ** (-days / (slower * keys.half_life_days))))
 
 
 def _configured(histories: Histories, keys: Mapping[str, Any]) -> Seen:
@@ -258,6 +287,51 @@ def _forms(texts: Mapping[str, str], histories: Histories) -> Seen:
             if (entry.after or {}).get("form") == Form.SUMMARY and entry.operation == "sweep":
                 shown = len(entry.after["shown"].split())
                 yield CHECKED[13], f"{shown} of {whole} words of {identity} are shown" if 5 * shown > whole else ""
+
+
+def _summaries(items: Sequence[MemoryItem], texts: Mapping[str, str], histories: Histories) -> Seen:
+    """A summary of several memories says nothing that none of them says, and has half of their tokens at most."""
+    for item in items:
+        links = [e.after for e in histories[item.id] if e.target == "link" and e.before is None and e.after is not None]
+        sources = [row["other"] for row in links if row.get("kind") == "summarizes"]
+        if item.kind is not Kind.SUMMARY or item.form is not Form.FULL or not texts.keys() >= {*sources}:
+            continue
+        said = [texts[i] for i in sources]
+        new = {*_words(NO_SOURCE.sub(" ", item.content))} - {*_words("\n".join(said))}
+        long = count_tokens(item.content) > sum(map(count_tokens, said)) / 2
+        fault = f"{item.content!r} says {sorted(new)}, which is not in {said}" if new else ""
+        yield "a summary of several memories", f"{item.content!r} is more than half of {said}" if long else fault
+
+
+def _vault(
+    items: Mapping[str, MemoryItem],
+    histories: Histories,
+    candidates: Sequence[tuple[str, float, int]],
+    policy: Policy,
+) -> Seen:
+    """What an access moves to the vault is worth it and was accessed often enough; and what is both does not stay out.
+
+    What somebody has raised, or moved by hand, after its last access waits for its next one.
+    """
+    keys = policy.tiers
+    for identity, entries in histories.items():
+        row: dict[str, Any] = {}
+        for entry in entries:
+            row |= (entry.after or {}) if entry.target == "memory" else {}
+            if found := VAULTED.match(entry.because):
+                accesses, again = row.get("access_count", 0), row.get("reinforcements", 0)
+                enough = accesses >= keys.vault_accesses and again >= keys.vault_reinforcements
+                fault = f"{identity} with {accesses} accesses, reinforced {again} times: {entry.because}"
+                yield "a move to the vault", "" if enough and float(found[1]) >= keys.vault_value else fault
+    for identity, value, accesses in candidates:
+        last = [e for e in histories[identity] if e.target == "memory"][-1]
+        by_access = last.operation == "sweep" and "access_count" in (last.after or {})
+        often = items[identity].state.reinforcements >= keys.vault_reinforcements
+        out = f"{identity} stays out of the vault, worth {value} after {accesses} accesses"
+        yield (
+            "what has the accesses for the vault",
+            out if value >= keys.vault_value and by_access and often else "",
+        )
 
 
 def _announced(told: Told, histories: Histories) -> Seen:

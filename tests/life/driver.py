@@ -197,6 +197,13 @@ class Player:
         """Look at what is about to be archived, what waits, and the reviews that are suggested."""
         self._run_alerts()
         stats = self.memory.stats()
+        share = stats.fading / max(1, stats.memories)
+        keys, named = self.memory.policy.alerts, {a.name: a.ids for a in self.memory.alerts()}
+        if len(stats.at_risk) >= keys.at_risk or share >= keys.fading_share:
+            risky = len(stats.at_risk) >= keys.at_risk and {*named.get("at_risk", ())} != {i for i, *_ in stats.at_risk}
+            silent = risky or (share >= keys.fading_share and not named.get("fading_share"))
+            fault = f"{stats.fading} of {stats.memories} are about to go: {sorted(named)}" if silent else ""
+            self.told.looks.append(("an alert of what is about to be archived", fault))
         ids = {i for i, *_ in stats.about_to_fade} | {i for i, _ in stats.held_first}
         more = stats.fading > len(stats.about_to_fade)
         until = f"{stats.about_to_fade[-1][2]:%Y-%m-%d %H:%M} UTC" if more else "9999"

@@ -130,7 +130,8 @@ def checked(player: Player) -> tuple[dict[str, list[str]], Counter[str]]:
     items = invariants.everything(memory, told.sessions)
     histories: dict[str, Any] = {item.id: memory.history(item.id) for item in items}
     opening = memory.agent.opening("a new session", "default")
-    looks = [*defects.looks(told, items, histories, memory.policy, player.life)]
+    candidates = memory.stats().vault_candidates
+    looks = [*defects.looks(told, items, histories, memory.policy, player.life, candidates)]
     rows = reached(histories.values(), told.names)
     return {
         "nothing waits in silence": [*invariants.nothing_waits_in_silence(memory, items, player.clock.now)],

@@ -105,7 +105,10 @@ class Work:
             entered = counter.getstats()
             memories = result.examined if isinstance(result, SweepReport) else max(1, len(player.told.texts))
             if memories and all(one.code is not recall_gate.__code__ for one in entered):
-                functions = sum(one.callcount for one in entered)
+                own = (
+                    Work._count_steps.__code__
+                )  # called for each statement, those that SQLite's index of words runs too
+                functions = sum(one.callcount for one in entered if one.code is not own)
                 self.calls[verb].append(Call(day, functions, self._steps, memories))
             return result
 
@@ -119,7 +122,8 @@ class Work:
         self.bytes_each[day] = player.memory.compact(dry_run=True).bytes_after / stored
 
     def _count_steps(self, told: Mapping[str, Any]) -> None:
-        runs, steps = (told["stmt_status"][f"SQLITE_STMTSTATUS_{name}"] for name in ("RUN", "VM_STEP"))
+        status = told["stmt_status"]
+        runs, steps = status["SQLITE_STMTSTATUS_RUN"], status["SQLITE_STMTSTATUS_VM_STEP"]
         runs_before, before = self._before.get(told["id"], (0, 0))
         self._before[told["id"]] = runs, steps
         self._steps += steps - before if runs > runs_before else steps

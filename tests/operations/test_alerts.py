@@ -44,6 +44,7 @@ def test_what_is_about_to_be_archived_is_named_before_it_happens(opening, clock)
     assert {i for i, _, _ in stats.about_to_fade} == set(ids[1:])
     found = names(memory)
     assert (found["fading_share"].severity, found["fading_share"].value) == ("warning", 0.8)
+    assert found["fading_share"].ids == tuple(i for i, _, _ in stats.about_to_fade)
     assert set(found["at_risk"].ids) == {i for i, _, _ in stats.at_risk} == set(ids[1:])
     assert "pin" in found["at_risk"].message
     clock.passes(days=9)

@@ -66,6 +66,20 @@ def test_a_plan_that_would_lose_an_answer_is_stopped_and_nothing_is_changed(hero
     assert [h.memory.id for h in memory.recall(QUESTION).hits] == [kept.id]
 
 
+@pytest.mark.behaviour("G1")
+def test_what_is_written_after_a_stopped_plan_is_found_and_nothing_else_is_hidden(opening, raw_store):
+    memory = opening(FREE, embedder=HashEmbedder())
+    kept = memory.remember(HERON)
+    memory.remember_many([f"Line {i} about trains and timetables." for i in range(10)])
+    useful(raw_store, kept.id)
+    for new in ("The grey heron nests at the new mill.", "The night heron nests at the harbour."):
+        with pytest.raises(GateStopped):
+            memory.apply(hiding(raw_store, memory, [kept.id]))
+        stored = memory.remember(new)
+        assert [h.memory.id for h in memory.recall(QUESTION, limit=1).hits] == [kept.id]
+        assert [h.memory.id for h in memory.recall(new, limit=1).hits] == [stored.id]
+
+
 @pytest.mark.behaviour("G2")
 def test_a_loss_that_is_accepted_with_a_reason_goes_through_and_is_journalled(herons, raw_store):
     memory, kept = herons

@@ -305,6 +305,16 @@ def test_strengthening_moves_strength_alone_by_a_bounded_step_and_can_be_undone(
         memory.strengthen([kept.id], -1)
 
 
+def test_what_is_strengthened_more_gains_as_much_more_energy(memory):
+    ids = [memory.remember(f"the {word} gate", importance=0.5).id for word in ("north", "south", "east")]
+    before = [memory.get(i).state.level for i in ids]
+    for identity, amount in zip(ids, (0.0, 0.05, 0.2), strict=True):
+        memory.strengthen([identity], amount)
+    gained = [memory.get(i).state.level - level for i, level in zip(ids, before, strict=True)]
+    unit = memory.policy.strength_long_term.unit
+    assert gained == pytest.approx([0.0, 0.05 * unit, 0.2 * unit])
+
+
 # --- decay and reinforcement in balance
 
 

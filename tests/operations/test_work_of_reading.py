@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
 import perdure
+from conftest import HashEmbedder
 from life.work import MOST, Work
 
 
@@ -25,3 +27,23 @@ def test_the_history_and_the_days_questions_cost_no_more_for_each_operation_of_a
                 found[number] = [each / (number + 1) for each in steps]
     early, late = found.values()
     assert [much for few, much in zip(early, late, strict=True) if much > MOST * few] == []
+
+
+@pytest.mark.behaviour("LV12")
+def test_the_first_question_after_a_gate_has_looked_costs_no_more_in_a_larger_store(tmp_path):
+    """The gate asks what past questions find inside the transaction that archives something."""
+    policy = {"preset": "confidence-decay", "gates": {"loss_share": 1.0, "loss_share_day": 1.0}}
+    question, long_ago, found = "Where does the blue heron nest?", datetime(2020, 1, 1, tzinfo=UTC), []
+    for many in (100, 400):
+        work = Work()
+        with work.of_sqlite():
+            memory = perdure.open(tmp_path / f"{many}.db", policy=policy, embedder=HashEmbedder())
+        with memory:
+            heron = memory.remember("The blue heron nests at the old mill.").id
+            memory.remember_many([f"Line {number} carries {number} crates." for number in range(many)])
+            old = memory.remember("The ferry once left from the north quay.", at=long_ago, confidence=0.2).id
+            memory.used([heron], recall_id=memory.recall(question, limit=1).recall_id)
+            assert [move.id for move in memory.sweep().moved] == [old]
+            found.append(work.steps_of(partial(memory.recall, question, limit=1, touch=False)))
+            assert memory.recall("Where did the ferry leave from?").hits == ()
+    assert found[1] <= MOST * found[0]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import apsw
@@ -42,6 +43,26 @@ class Searches:
         total = self.vocabulary.size
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
+
+    @contextmanager
+    def inside(self, namespace: str) -> Iterator[Callable[[Query, Filters, RecallPolicy], Pool]]:
+        """Yield the search of a transaction, which finds what is not committed yet.
+
+        Where that is rolled back the index is read anew, if it has seen it: the next transaction has the same version.
+        """
+        searched = False
+
+        def pool(query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
+            nonlocal searched
+            searched = True
+            return self.pool(namespace, query, filters, policy)
+
+        try:
+            yield pool
+        except BaseException:
+            if searched:
+                self.forget(namespace)
+            raise
 
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[Neighbours]:
         index = self._index(namespace)

@@ -130,33 +130,17 @@ class SqliteStore(SqlStore):
     ) -> None:
         self._check_writable()
         with self.documents.naming_damage(plan), writing(self._using, erases=plan.erasure is not None) as connection:
-            with transaction(connection, begun=True):
+            with self._searches.inside(plan.namespace) as pool, transaction(connection, begun=True):
                 check_version(connection, self.path)
                 session = SqliteSession(connection, plan.namespace)
                 apply_plan(session, plan, fence)
                 if check is not None:
-                    self._check_inside(session, check)
+                    check(SqlTransactionView(session, plan.namespace, pool))
                 written = self._append_waiting(connection)
             note_written(plan.id)
             if not any(c.target is Target.ACCESS or (c.target is Target.MEMORY and not c.after) for c in plan.changes):
                 self._unchanged.keep_only((plan.namespace, _ACCESSES))
             self._remove_waiting(written)
-
-    def _check_inside(self, session: SqliteSession, check: Callable[[TransactionView], None]) -> None:
-        searched = False
-
-        def pool(query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
-            nonlocal searched
-            if not searched:
-                self._searches.forget(session.namespace)
-                searched = True
-            return self._searches.pool(session.namespace, query, filters, policy)
-
-        try:
-            check(SqlTransactionView(session, session.namespace, pool))
-        finally:
-            if searched:  # what the index has seen may be rolled back
-                self._searches.forget(session.namespace)
 
     def count(self, plan: Plan) -> None:
         """Append a recall's accesses without waiting: while another process writes, they are kept for the next call."""
