@@ -213,7 +213,7 @@ def test_words_that_a_shorter_form_no_longer_shows_are_lost(opening, tmp_path, r
         )
 
     plan = shortening("heron nests", "shorter")
-    assert (plan.hides, plan.loses, plan.shortened) == (0, 1, {kept.id})
+    assert (plan.hides, plan.loses, plan.shortened_ids) == (0, 1, {kept.id})
     with pytest.raises(GateStopped, match="old mill"):
         memory.apply(plan)
     assert memory.get(kept.id).content == HERON
