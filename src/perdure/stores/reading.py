@@ -36,7 +36,7 @@ T = TypeVar("T")
 Pairs = tuple[tuple[Instant, int], ...]  # (instant, times) of accesses, oldest first
 _NAME_ONE: Final = "Name the one that is meant (in a terminal with --namespace)."
 _LONG: Final = 8  # accesses of a memory that cost more to read again than to keep
-_MOST_RECORDS, _LONGEST_KEPT = 1000, 4000  # so many records whose text has so many characters are kept
+_MOST_RECORDS, _LONGEST_KEPT = 4000, 4000  # so many records whose text has so many characters are kept, mostly 8 MB
 _MOST_ACCESSES: Final = 100_000  # that are kept, in about 10 MB
 
 
