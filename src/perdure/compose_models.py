@@ -15,12 +15,12 @@ from perdure.records.errors import InvalidInput, PerdureWarning
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy, RerankerPolicy
 from perdure.records.policy_lifecycle import AlertPolicy, ModelPolicy
-from perdure.records.report import ModelUse
 
 if TYPE_CHECKING:
     from perdure.models.chat import ChatModel
     from perdure.models.circuit import CircuitBreaker
     from perdure.models.vectors import Embedder
+    from perdure.records.report import ModelUse  # its many data classes take time to make
 
 
 class EmbedderWarning(PerdureWarning):
@@ -69,7 +69,11 @@ class LazyChat:
     @property
     def use(self) -> ModelUse:
         """What it has cost so far."""
-        return ModelUse() if self._chat is None else self._chat.use
+        if self._chat is not None:
+            return self._chat.use
+        from perdure.records.report import ModelUse  # noqa: PLC0415  # as above
+
+        return ModelUse()
 
     def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what the model says about a text, as an object that fits a schema. See ``perdure.models.chat``."""

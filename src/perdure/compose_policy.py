@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import shlex
-import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -341,6 +340,8 @@ def _first_bytes(path: Path, most: int) -> bytes:
 
 
 def _parse(content: bytes, path: Path) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  # only where there is a file
+
     try:
         text = content.decode("utf-8")
         if _LONG_KEY.search(_TOML_ASIDE.sub("", text)):

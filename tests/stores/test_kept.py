@@ -107,8 +107,14 @@ def test_each_of_many_accesses_that_no_sweep_has_counted_is_seen_at_once(path, c
             assert memory.get(kept.id).access_count == number
 
 
-def test_accesses_that_are_kept_are_those_of_the_file_whoever_counts_them(path, clock):
+def test_accesses_and_hits_that_are_kept_are_those_of_the_file_whoever_writes(path, clock):
     drawn = random.Random(7)  # noqa: S311  # a reproducible order
+
+    def told(memory):
+        return memory.recall("a stone in the river", touch=False, limit=12).to_dict(), [
+            m.to_dict() for m in memory.list()
+        ]
+
     with (
         opened(path, {}, clock, HashEmbedder()) as one,
         opened(path, {}, clock, HashEmbedder()) as other,
@@ -117,17 +123,19 @@ def test_accesses_that_are_kept_are_those_of_the_file_whoever_counts_them(path, 
             one.remember(f"A stone lies in the river at mile {i}.")
         for _ in range(budget(60, 150)):
             memory = drawn.choice((one, one, other))
-            does = drawn.choices(("recall", "sweep", "forget", "undo"), (20, 1, 1, 1))[0]
+            does = drawn.choices(("recall", "sweep", "forget", "undo", "pin"), (20, 1, 1, 1, 2))[0]
             if does == "recall":
                 memory.recall("a stone in the river")
             elif does == "sweep":
                 memory.sweep()
             elif does == "forget":
                 memory.forget(drawn.choice(memory.list()).id, "wrong")
+            elif does == "pin":
+                memory.pin(drawn.choice(memory.list()).id)
             else:
                 memory.undo("last")
             clock.passes(seconds=drawn.choice((0, 0, 1, 60)))
             with opened(path, {}, clock, HashEmbedder()) as fresh:
-                said = [m.to_dict() for m in fresh.list()]
-            assert [m.to_dict() for m in one.list()] == said
-            assert [m.to_dict() for m in other.list()] == said
+                said = told(fresh)
+            assert told(one) == said
+            assert told(other) == said

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -136,6 +135,8 @@ def run_batches(run: Callable[[list[int]], Any], batches: Sequence[list[int]], t
             seconds_left()
             yield run(batch)
         return
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  # only where it is used
+
     with ThreadPoolExecutor(min(threads, len(batches)), "perdure-inference") as pool:
         for start in range(0, len(batches), _BETWEEN * threads):
             seconds_left()

@@ -19,13 +19,13 @@ from perdure.records.outcome import (
 )
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, OutdatedFact, OutdatedMemories, Pool, Query
-from perdure.records.report import JournalEntry
-from perdure.records.signal_results import Question
 from perdure.rules.erasure import Subject, UnusedNames
 from perdure.rules.lifecycle.schedule import Data, Task
 from perdure.rules.point_in_time import Validity
 
 if TYPE_CHECKING:
+    from perdure.records.report import JournalEntry  # many data classes, each of which takes time to make
+    from perdure.records.signal_results import Question  # as above
     from perdure.rules.decisions import Decisions  # loads numpy
     from perdure.rules.ranking import Ranking  # as above
 

@@ -31,7 +31,6 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Document, Form, Kind, MemoryItem, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit
-from perdure.records.report import IngestResult
 from perdure.rules.corrected_hits import with_parts
 from perdure.rules.language.sentences import as_sentence
 from perdure.rules.language.tokens import estimate_tokens
@@ -45,6 +44,7 @@ from perdure.rules.worth import find_requests, is_polite
 
 if TYPE_CHECKING:
     from perdure.operations.remember import Embed
+    from perdure.records.report import IngestResult  # its many data classes take time to make
 
 HITS: Final = 12  # so many memories are looked at for a prompt: what is over shows beside what took its place
 RELEVANCE: Final = 0.05  # the least chance that a memory answers a prompt beside which it is shown
@@ -269,6 +269,8 @@ class Agent:
     def _one_by_one(
         self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed
     ) -> IngestResult:
+        from perdure.records.report import IngestResult  # noqa: PLC0415  # as above
+
         total = IngestResult(0, 0)
         for message in messages:
             try:

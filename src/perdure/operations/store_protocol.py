@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from perdure.operations.token_store import Tokens
 from perdure.records.damage import CheckScope, Fault, JournalOrder, RepairSources
@@ -13,7 +13,6 @@ from perdure.records.memory_preview import MemoryPreview
 from perdure.records.plan import Change, Plan
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.report import JournalEntry, Operation
 from perdure.records.store_rows import (
     Details,
     ImportanceRow,
@@ -31,6 +30,9 @@ from perdure.records.store_rows import (
 )
 from perdure.records.transfer import Cursor, Line
 from perdure.records.vector import Space, Vector
+
+if TYPE_CHECKING:
+    from perdure.records.report import JournalEntry, Operation  # its many data classes take time to make
 
 T = TypeVar("T")
 Pairs = tuple[tuple[Instant, int], ...]  # (instant, times), oldest first
@@ -346,10 +348,7 @@ class Store(Protocol):
         """Return the newest operations first, of all namespaces for None; those of some names are left out."""
 
     def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
-        """Return the operation whose id is a text, else those whose id or short id begins with it.
-
-        Looks in all namespaces for None.
-        """
+        """Return the operation with this id, else those whose id or short id begins so; of all namespaces for None."""
 
     def changes(self, namespace: str, operation: str) -> list[Change]:
         """Return what an operation changed, in its order."""

@@ -6,6 +6,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
 
@@ -96,10 +97,8 @@ def digest_with_lines(operation: Row, lines: Iterable[Iterable[str | bytes | Non
     head = [None if operation[name] is None else str(operation[name]) for name in _OPERATION]
     if operation["actor"] is not None:  # earlier versions know none: their digests stay as they are
         head.append(operation["actor"])
-    hashed = blake2b(_bytes_of(head), digest_size=8)
-    for line in lines:
-        hashed.update(_bytes_of(line))
-    return int.from_bytes(hashed.digest(), "big") >> 1
+    hashed = _bytes_of([*head, *chain.from_iterable(lines)])
+    return int.from_bytes(blake2b(hashed, digest_size=8).digest(), "big") >> 1
 
 
 _OPERATION: Final = ("id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes")

@@ -28,7 +28,7 @@ _NO_NAMES: Final = STOP_WORDS | CALENDAR | QUESTION_WORDS | _TITLES
 Name = tuple[str, ...]  # the words of a name in their order, lower case
 
 
-@lru_cache(maxsize=1024)  # the hits of some answers: each is asked several times
+@lru_cache(maxsize=4096)  # the hits of some answers: each is asked several times
 def names_of(text: str) -> tuple[Name, ...]:
     """Return the names in a text, in their order: capitalised words side by side, without titles.
 

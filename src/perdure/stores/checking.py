@@ -267,11 +267,11 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
 def expected_of_ids(session: Session, namespace: str, ids: Sequence[str], faults: list[Fault]) -> dict[str, Expected]:
     """Return id -> what the journal says; lines that cannot be read are faults."""
     found: dict[str, Expected] = {}
-    for identity, *line in session.rows("lines_about", ids=list(ids)):
+    for operation, target, identity, before, after, _ in session.lines("lines_about", ids=list(ids)):
         if (expected := found.get(identity)) is None:
             found[identity] = expected = Expected()
         try:
-            expected.play(*line)
+            expected.play(target, before, after, operation)
         except (*UNREADABLE, StoreDamaged) as error:
             faults.append(Fault("operation", f"A journal line cannot be read ({error}).", namespace, identity))
     return found

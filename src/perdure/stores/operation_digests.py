@@ -61,7 +61,7 @@ def _page_size(operations: Sequence[Sequence[Any]]) -> int:
 def _with_digests(session: Session, page: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Row, int]]:
     """Yield operations, each with the digest that it should have."""
     operations = [dict(zip(COLUMNS, values, strict=True)) for values in page]
-    stored = session.rows("lines_of_operations", operations=[row["id"] for row in operations])
+    stored = session.lines("lines_of_operations", operations=[row["id"] for row in operations])
     lines = {operation: list(map(_line, group)) for operation, group in groupby(stored, key=_operation)}
     for row in operations:
         own = lines.get(row["id"], [])

@@ -36,6 +36,7 @@ T = TypeVar("T")
 Pairs = tuple[tuple[Instant, int], ...]  # (instant, times) of accesses, oldest first
 _NAME_ONE: Final = "Name the one that is meant (in a terminal with --namespace)."
 _LONG: Final = 8  # accesses of a memory that cost more to read again than to keep
+_MOST_RECORDS, _LONGEST_KEPT = 4000, 4000  # so many records whose text has so many characters are kept, mostly 8 MB
 _MOST_ACCESSES: Final = 100_000  # that are kept, in about 10 MB
 
 
@@ -154,27 +155,41 @@ ALWAYS: Final = 2**62  # no instant is later: stands for no limit
 _record: Final = maker_of(Record)
 
 
-def records(session: Session, namespace: str, ids: Sequence[str], kept: KeptAccesses | None = None) -> list[Record]:
-    """Return the records of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning."""
+def records(
+    session: Session,
+    namespace: str,
+    ids: Sequence[str],
+    kept: KeptAccesses | None = None,
+    known: dict[str, Record] | None = None,
+) -> list[Record]:
+    """Return the records of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning.
+
+    ``kept`` and ``known`` are what was read before and holds: accesses, and records without them. More is added.
+    """
     if not ids:  # asked for each new memory that has no near-duplicate
         return []
-    cached = {} if kept is None else kept.find(ids)
+    cached, known = {} if kept is None else kept.find(ids), {} if known is None else known
     unknown = [i for i in ids if i not in cached] if cached else list(ids)
+    if len(known) > _MOST_RECORDS:
+        known.clear()
+    unread = [i for i in ids if i not in known]
     try:
-        rows, access_rows = session.several(
-            ("records", {"ids": list(ids)}), ("accesses", {"ids": unknown, "until": ALWAYS})
+        access_rows, *rest = session.several(
+            ("accesses", {"ids": unknown, "until": ALWAYS}), *[("records", {"ids": unread})][: len(unread)]
         )
     except UnicodeDecodeError as error:  # one text that is no text keeps all from being fetched
         if len(ids) == 1:
             _warn(unreadable(f"The memory {ids[0]} of {namespace}", error))
             return []
-        half = len(ids) // 2
-        return [*records(session, namespace, ids[:half], kept), *records(session, namespace, ids[half:], kept)]
+        some = ids[: len(ids) // 2], ids[len(ids) // 2 :]
+        return [record for half in some for record in records(session, namespace, half, kept, known)]
     pending = _pairs(access_rows)
     if kept is not None:
         kept.keep(pending)
         pending |= cached
-    return _in_order(namespace, ids, rows, pending)
+    found = {i: known[i] for i in ids if i in known} | {r.id: r for r in _readable(namespace, rest[0] if rest else ())}
+    known.update((i, record) for i, record in found.items() if len(record.content.text) <= _LONGEST_KEPT)
+    return [_with_accesses(found[i], pending.get(i, ())) for i in ids if i in found]
 
 
 def details(session: Session, namespace: str, ids: Sequence[str]) -> Details:

@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, digests_of, encoded
 from perdure.records.errors import BUG, REPAIR, LeaseLost, StoreDamaged, StoreError
@@ -15,9 +15,11 @@ from perdure.records.maker import maker_of
 from perdure.records.memory import Content, Document, Form, Kind, Record, Scope, Shelf, Sort, State, Status, Tier
 from perdure.records.memory_preview import MemoryPreview
 from perdure.records.plan import Change, Row, Target
-from perdure.records.report import JournalEntry, Operation
 from perdure.records.store_rows import Lease
 from perdure.stores.packing import unpack_text
+
+if TYPE_CHECKING:
+    from perdure.records.report import JournalEntry, Operation  # its many data classes take time to make
 
 STATE_COLUMNS: Final = tuple(f.name for f in fields(State))
 _BYTES: Final = {"vector", "int8"}
@@ -156,6 +158,8 @@ def image_of(record: Record, key: str | None, space: str | None, vector: bytes |
 
 def operation_of(values: Sequence[Any]) -> Operation:
     """Return an operation from (namespace, id, operation, at, changes, hides, policy, note, undoes, undoer, actor)."""
+    from perdure.records.report import Operation  # noqa: PLC0415  # as above
+
     namespace, identity, name, at, changes, hides, policy, note, undoes, undone_by, actor = values
     details = (changes, hides, note, policy, undoes, undone_by, actor)
     return Operation(identity, name, namespace, text_of(at), *details)
@@ -163,6 +167,8 @@ def operation_of(values: Sequence[Any]) -> Operation:
 
 def entry_of(values: Sequence[Any]) -> JournalEntry:
     """Return a line of a memory's journal from (operation id, operation, namespace, at, target, id, before, ...)."""
+    from perdure.records.report import JournalEntry  # noqa: PLC0415  # as above
+
     try:
         op_id, operation, space, at, target, memory, before, after, because, policy = values
         rows = decode_row(before), decode_row(after)

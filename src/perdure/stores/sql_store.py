@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from perdure.records.damage import JournalOrder, RepairSources
 from perdure.records.deadline import unlimited
@@ -15,7 +15,6 @@ from perdure.records.memory import Record, State, searchable
 from perdure.records.memory_preview import MemoryPreview
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
-from perdure.records.report import JournalEntry, Operation
 from perdure.records.store_rows import (
     Details,
     ImportanceRow,
@@ -37,6 +36,9 @@ from perdure.stores.spaces import add_space, prepare_space
 from perdure.stores.statements import Session, filter_parts
 from perdure.stores.tokens import SqlTokens
 from perdure.stores.trimming import trim_page
+
+if TYPE_CHECKING:
+    from perdure.records.report import JournalEntry, Operation  # its many data classes take time to make
 
 T = TypeVar("T")
 _UNFINISHED: Final = "unfinished:"

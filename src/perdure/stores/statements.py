@@ -140,6 +140,10 @@ def migrations(engine: str) -> tuple[tuple[int, str], ...]:
     return tuple(sorted(found))
 
 
+Line = tuple[str, str, str, str | None, str | None, str | None]
+"""Operation, target, id, before, after, because."""
+
+
 class Session(Protocol):
     """Runs named statements; routed ones are bound to its namespace. Lists are bound as lists in every dialect."""
 
@@ -148,6 +152,9 @@ class Session(Protocol):
 
     def rows(self, name: str, parts: tuple[str, ...] | None = None, /, **bindings: Any) -> list[tuple[Any, ...]]:
         """Return all rows of a statement. ``parts`` are conditions of the registry that fill the slot ``{filters}``."""
+
+    def lines(self, name: str, /, **bindings: Any) -> list[Line]:
+        """Return lines of the journal that a statement finds, as texts."""
 
     def several(self, *calls: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
         """Return the rows of statements that do not need each other's answers; a server is asked them all at once."""

@@ -92,7 +92,7 @@ def _next_operations(session: Session, until: Instant, after: str) -> list[Row]:
 
 def _lines(session: Session, operations: Sequence[str]) -> dict[str, list[_Line]]:
     found: dict[str, list[_Line]] = {}
-    for operation, *values in session.rows("lines_of_operations", operations=list(operations)):
+    for operation, *values in session.lines("lines_of_operations", operations=list(operations)):
         some = found.setdefault(operation, [])
         some.append(_Line(operation, len(some), dict(zip(_LINE, values, strict=True))))
     return found

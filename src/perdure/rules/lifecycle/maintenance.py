@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form, State, Status
 from perdure.records.plan import Change, Target
-from perdure.records.report import TierMove
 from perdure.rules.lifecycle.trajectory import Accesses, Trajectory
+
+if TYPE_CHECKING:
+    from perdure.records.report import TierMove  # its many data classes take time to make
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,8 @@ def _reason_besides_moves(trajectory: Trajectory, last: State, refusal: str) -> 
 
 def list_moves(trajectories: Sequence[Trajectory], namespace: str) -> list[TierMove]:
     """Return every move of some trajectories, in the order of their instants."""
+    from perdure.records.report import TierMove  # noqa: PLC0415  # as above
+
     found: list[tuple[Instant, TierMove]] = []
     for trajectory in trajectories:
         last = trajectory.before

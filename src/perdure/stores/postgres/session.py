@@ -24,7 +24,7 @@ from perdure.records.deadline import deadline_error, is_over, longest_wait, seco
 from perdure.records.errors import StoreBusy, StoreError
 from perdure.stores.postgres.connections import Connection, array_of, array_types
 from perdure.stores.postgres.distribution import limit_to_living
-from perdure.stores.statements import fill_filters, registry, with_columns
+from perdure.stores.statements import Line, fill_filters, registry, with_columns
 
 Reach = Literal["routed", "fan-out", "admin"]
 Mode = Literal["reading", "writing", "writing, not flushed", "admin"]
@@ -179,6 +179,9 @@ class PostgresSession:
         **bindings: Any,
     ) -> list[tuple[Any, ...]]:
         return self.run(name, parts, slots, **bindings).fetchall()
+
+    def lines(self, name: str, /, **bindings: Any) -> list[Line]:
+        return self.run(name, **bindings).fetchall()
 
     def stream(self, name: str, /, **bindings: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a named statement one by one, however many there are."""

@@ -23,9 +23,9 @@ from perdure.records.errors import (
     StoreTooNew,
 )
 from perdure.stores.sqlite.alone import AloneConnection, check_log
-from perdure.stores.sqlite.lines import add_functions
+from perdure.stores.sqlite.lines import add_functions, line_texts, plain_id
 from perdure.stores.sqlite.refusals import BUSY_MS, cannot_be_opened, is_full, translate_errors
-from perdure.stores.statements import fill_filters, migrations, registry
+from perdure.stores.statements import Line, fill_filters, migrations, registry
 
 APPLICATION_ID: Final = 0x50_45_52_44  # ``PERD``: how a Perdure file is told from other SQLite files
 
@@ -335,6 +335,12 @@ class SqliteSession:
 
     def rows(self, name: str, parts: tuple[str, ...] | None = None, /, **bindings: Any) -> list[tuple[Any, ...]]:
         return self.run(name, parts, **bindings).fetchall()
+
+    def lines(self, name: str, /, **bindings: Any) -> list[Line]:
+        return [
+            (operation, target, plain_id(identity), *line_texts(data, operation))
+            for operation, target, identity, data in self.run(name, **bindings)
+        ]
 
     def several(self, *calls: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
         return [self.rows(name, **bindings) for name, bindings in calls]

@@ -6,9 +6,9 @@ the segments costs time, never a memory.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from statistics import mode
 from typing import Any, Final
 
 import apsw
@@ -326,7 +326,8 @@ def pack(connection: apsw.Connection, namespace: str, space: int, version: int) 
     new = fetch_all(connection, "new_vectors", {**key, "seen": seq})
     if len(new) < SEGMENT:
         return
-    size = mode(len(data) for _, data, *_ in new)  # a damaged one is another fault, and must keep nobody from storing
+    # A damaged one is another fault, and must keep nobody from storing.
+    ((size, _),) = Counter(len(data) for _, data, *_ in new).most_common(1)
     new = [values for values in new if len(values[1]) == size]
     rows, data, attributes = _columns(new)
     found = run(connection, "cell_map", key).fetchone()

@@ -22,7 +22,9 @@ _BETWEEN: Final = b"\x1e"  # stands in no JSON; the reason, which may hold it, c
 _NOTHING: Final = b"\x1d"  # a side that is not there
 _OWN: Final = b"\x02"  # stands for the id of the line's own operation
 
+_Texts = tuple[str | None, str | None, str | None]
 _DAMAGED: Final = "{"
+_ALL_DAMAGED: Final[_Texts] = (_DAMAGED, _DAMAGED, _DAMAGED)
 
 _LEVEL: Final = 6
 _WINDOW: Final = -12  # raw deflate; 4 kB reach over the dictionary and make a copy of the compressor cheap
@@ -82,24 +84,33 @@ def packed_line(
 
 def line_part(data: bytes, part: int, operation: str | None) -> str | None:
     """Return what was there (0), what is there (1) or why (2); of a damaged value what is no JSON."""
+    return line_texts(data, operation)[part]
+
+
+def line_texts(data: bytes, operation: str | None) -> _Texts:
+    """Return all three parts of a line."""
     try:
-        found = _parts_of(data)[part]
-        if found == _NOTHING:
-            return None
-        return (found.replace(_OWN, (operation or "").encode()) if data[:1] == _PACKED else found).decode()
+        return (_kept_texts if len(data) <= _LONGEST_KEPT else _texts_of)(data, operation)
     except (zlib.error, IndexError, TypeError, ValueError, AttributeError):
+        return _ALL_DAMAGED
+
+
+def _texts_of(data: bytes, operation: str | None) -> _Texts:
+    line = _unpack(data)
+    if data[:1] == _PACKED:
+        line = line.replace(_OWN, (operation or "").encode())
+    before, after, because, *_ = (*map(_text_of, line.split(_BETWEEN, 2)), _DAMAGED, _DAMAGED)
+    return before, after, because
+
+
+def _text_of(part: bytes) -> str | None:
+    try:
+        return None if part == _NOTHING else part.decode()
+    except UnicodeDecodeError:
         return _DAMAGED
 
 
-def _parts_of(data: bytes) -> tuple[bytes, ...]:
-    return _unpacked_parts(data) if len(data) <= _LONGEST_KEPT else _split(data)
-
-
-def _split(data: bytes) -> tuple[bytes, ...]:
-    return tuple(_unpack(data).split(_BETWEEN, 2))
-
-
-_unpacked_parts: Final = lru_cache(_KEPT)(_split)
+_kept_texts: Final = lru_cache(_KEPT)(_texts_of)
 """Lines that were unpacked last: statements ask for their parts one by one, and unpacking is what costs."""
 
 

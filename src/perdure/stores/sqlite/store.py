@@ -202,8 +202,8 @@ class SqliteStore(SqlStore):
         if not ids:
             return []
         with self._flushed_connection() as connection, snapshot(connection):
-            accesses = self._kept_accesses(namespace)  # in the snapshot: it must be of the state that is read
-            return reading.records(SqliteSession(connection, namespace), namespace, ids, accesses)
+            kept = self._kept_accesses(namespace), self._unchanged.get((namespace, "records"), dict[str, Record])
+            return reading.records(SqliteSession(connection, namespace), namespace, ids, *kept)  # of the same snapshot
 
     # --- searching
 

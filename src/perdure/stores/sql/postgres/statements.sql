@@ -506,7 +506,8 @@ WHERE d.namespace = :namespace AND d.shelf = i.shelf AND d.id = i.id AND d.name 
 
 -- name: lines_about
 -- kind: routed
-SELECT j.id, j.target, j.before, j.after, j.operation FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
+SELECT j.operation, j.target, j.id, j.before, j.after, j.because
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
 WHERE j.namespace = :namespace AND j.id = ANY(CAST(:ids AS text[])) ORDER BY o.number, j.position;
 
 -- name: lines_of_operations

@@ -433,18 +433,18 @@ WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AN
 DELETE FROM document
 WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AND data = :before;
 
--- --- the journal against the rows: what a check reads
+-- --- the journal against the rows: what a check reads; the session unpacks the lines of the first two
 
 -- name: lines_about
 -- kind: routed
-SELECT i.value, j.target, line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), o.id
+SELECT o.id, j.target, i.value, j.data
 FROM json_each(:ids) AS i CROSS JOIN journal AS j ON j.namespace = :namespace AND likelihood(j.id = packed_id(i.value), 0.0001)
   CROSS JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 ORDER BY j.operation, j.position;
 
 -- name: lines_of_operations
 -- kind: routed
-SELECT o.id, j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id)
+SELECT o.id, j.target, j.id, j.data
 FROM operation AS o CROSS JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.number
 WHERE o.namespace = :namespace AND o.id IN (SELECT value FROM json_each(:operations)) ORDER BY o.id, j.position;
 
