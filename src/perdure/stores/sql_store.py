@@ -339,8 +339,7 @@ class SqlStore(ABC):
         return [change_of(row) for row in self._rows(namespace, "journal_of_operation", operation=operation)]
 
     def journal(self, namespace: str, identity: str) -> list[JournalEntry]:
-        rows = self._rows(namespace, "journal_of_memory", id=identity)
-        return [entry_of((*row[:2], namespace, *row[3:])) for row in rows]
+        return [entry_of((*r[:2], namespace, *r[3:])) for r in self._rows(namespace, "journal_of_memory", id=identity)]
 
     def recalls(self, namespace: str, limit: int) -> list[tuple[str, Instant, str, tuple[str, ...]]]:
         most = min(limit, self.log_entries) if self.log_entries else limit  # what is not trimmed yet is not shown
