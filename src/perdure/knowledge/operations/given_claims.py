@@ -54,6 +54,7 @@ from perdure.operations.remember_one import related_memory
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import Instant
+from perdure.records.maker import changed
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
 from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, ReplacedFact, TakenName
 from perdure.rules.decisions import Decisions
@@ -103,6 +104,7 @@ class _Taker:
         self.subjects = ClaimSubjects(writer, names, handed, self.policy)
         self.gone: dict[str, None] = dict.fromkeys(handed.gone)
         self.untouched: dict[str, None] = {}  # memories that a claim is said to replace, and may not
+        self._trusted: dict[int, Trust] = {}  # number of a claim -> whose word it is
 
     def take(self) -> None:
         """Decide about each claim, then about what rested on what was replaced."""
@@ -162,7 +164,10 @@ class _Taker:
 
     def _trust(self, claim: GivenClaim) -> Trust:
         """Return whose word a claim is: what tells its reader to ignore others counts as a stranger's."""
-        return Trust.EXTERNAL if takes_over(f"{claim.subject} {claim.value}") else self.handed.trust
+        if claim.number not in self._trusted:
+            words = f"{claim.subject} {claim.value}"
+            self._trusted[claim.number] = Trust.EXTERNAL if takes_over(words) else self.handed.trust
+        return self._trusted[claim.number]
 
     # --- what becomes of it
 
@@ -247,7 +252,7 @@ class _Taker:
         trust, corrects, claim = self._trust(each.given), self.handed.corrects, each.claim
         if not resources(self.ctx).predicates.has(claim.predicate):
             several = any(k.fact.many and k.fact.predicate == claim.predicate for k in known)
-            claim = replace(claim, many=claim.many or several)
+            claim = changed(claim, many=True) if several else claim
         at = said_after(self.handed.at, known, self.work.now)
         return resolve_given(claim, known, replaced, at, self.policy, trust=trust, corrects=corrects)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +28,7 @@ _ARTICLES: Final = frozenset({"a", "an", "the"})
 _BETWEEN: Final = frozenset({"of", "on"})
 """What goes before these is described by what follows: day of delivery is delivery day."""
 _MOST: Final = 1000
+_KEPT: Final = 1000  # names
 _SYNONYMS, _PREDICATES = "synonyms", "predicates"
 
 
@@ -48,6 +50,8 @@ class Registry:
     answers: Mapping[str, frozenset[str]]  # word of a question -> words of the predicates that answer it
     by_words: Mapping[frozenset[str], str] = field(init=False)  # the words of a name of several -> the name
     endings: frozenset[str] = field(init=False)  # names that a longer word may end with
+    _name_of: Callable[[str], str] = field(init=False, repr=False, compare=False)  # names found last are kept
+    _row_of: Callable[[str], Predicate | None] = field(init=False, repr=False, compare=False)  # so are their rows
 
     def __post_init__(self) -> None:
         names = {**self.synonyms, **{name: name for name in self.table}}
@@ -55,12 +59,17 @@ class Registry:
         object.__setattr__(self, "by_words", words)
         endings = frozenset(name for name in self.table if "_" not in name and len(name) >= _least_ending(name))
         object.__setattr__(self, "endings", endings)
+        object.__setattr__(self, "_name_of", lru_cache(_KEPT)(self._find_name))
+        object.__setattr__(self, "_row_of", lru_cache(_KEPT)(self._find_row))
 
     def name(self, words: str) -> str:
         """Return the normal form of a predicate: lower case, singulars, ``_`` between words, synonyms replaced.
 
         Names of the same words mean the same: ``day of delivery``, ``deliveryDays`` and ``delivery_day``.
         """
+        return self._name_of(words)
+
+    def _find_name(self, words: str) -> str:
         parts = _parts(words)
         known = "_".join(parts) or UNNAMED
         if known not in self.table and known not in self.synonyms:
@@ -78,14 +87,14 @@ class Registry:
 
         Of several one is the favorite or the main one.
         """
-        if found := self._find_row(name):
+        if found := self._row_of(name):
             single = name not in self.table and name.partition("_")[0] in _ONE_OF_SEVERAL
             return replace(found, many=False) if single else found
         return Predicate(Sort.PREFERENCE) if name.startswith("favorite_") else Predicate()
 
     def has(self, name: str) -> bool:
         """Whether the table names a predicate in normal form, by its last words or its end: no answer changes it."""
-        return self._find_row(name) is not None
+        return self._row_of(name) is not None
 
     def sort(self, name: str, read_sort: str) -> Sort:
         """Return the sort of a predicate: the table's, else that which its reader found."""
