@@ -126,7 +126,7 @@ _COUNTRIES: Final = {
     "XK": 20,
 }
 """Country -> how many characters an IBAN has there."""
-_IBAN: Final = lazy_pattern(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}")
+_IBAN: Final = lazy_pattern(r"[A-Z](?<![A-Za-z0-9].)[A-Z][0-9]{2}(?:[ -]?[A-Z0-9]){11,30}")
 
 
 def _ibans(text: str) -> Iterator[tuple[int, int]]:
