@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from perdure.formulas.products import one_thread
 from perdure.stores.codes import Float32s, Int8s, lengths_of
 from perdure.stores.shortlist import Mask, Positions
 
@@ -49,7 +50,8 @@ class Sketches:
 
     def __init__(self, sample: Int8s, expected: int = 0) -> None:
         unit = _unit(sample)
-        axes = np.linalg.eigh(unit.T @ unit)[1][:, 1 - _TILE :].astype(np.float32)
+        with one_thread():
+            axes = np.linalg.eigh(unit.T @ unit)[1][:, 1 - _TILE :].astype(np.float32)
         self._axes: Float32s = np.zeros((-(-len(axes) // _TILE) * _TILE, _TILE), np.float32)
         self._axes[: len(axes), : axes.shape[1]] = axes
         largest = np.abs(self._features(unit)).max(axis=0, initial=0.0)
