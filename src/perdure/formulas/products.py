@@ -69,7 +69,7 @@ def one_thread() -> Iterator[None]:
 @cache
 def _thread_functions() -> tuple[Callable[[], int], Callable[[int], object]] | None:
     try:  # what numpy calls LAPACK from was linked to its BLAS
-        library = ctypes.CDLL(np.linalg._umath_linalg.__file__)  # type: ignore[attr-defined]  # noqa: SLF001  # no public way leads there
+        library = ctypes.CDLL(np.linalg._umath_linalg.__file__)  # noqa: SLF001  # no public way leads there
     except (AttributeError, OSError):
         return None
     for name in _THREADS:

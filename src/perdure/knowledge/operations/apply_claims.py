@@ -77,6 +77,7 @@ class ClaimWriter:
 
     def __init__(self, work: FactSession) -> None:
         self.work, self.policy = work, work.ctx.policy.knowledge
+        self.registry = resources(work.ctx).predicates
         self.tally = LearnTally()
         self._counted: set[tuple[str, str]] = set()
 
@@ -160,7 +161,7 @@ class ClaimWriter:
         for side in sorted(sides):
             fact = self.work.facts[side]
             self._affirm(side, at, because)
-            if not resources(self.work.ctx).predicates.has(fact.predicate):
+            if not self.registry.has(fact.predicate):
                 self.work.rewrite(replace(fact, many=True), because)
             for older, newer in self.work.open_conflicts(side):
                 if older in sides and newer in sides:
@@ -233,7 +234,7 @@ class ClaimWriter:
 
     def make(self, claim: Claim, subject: str, name: str, source: ClaimSource, because: str) -> str:
         """Store a claim as a fact of its own, and return its id."""
-        sort = resources(self.work.ctx).predicates.sort(claim.predicate, claim.type)
+        sort = self.registry.sort(claim.predicate, claim.type)
         claim = changed(claim, type=sort, many=claim.many or self._has_several(subject, claim.predicate, source.at))
         draft = draft_fact(
             name,
@@ -253,7 +254,7 @@ class ClaimWriter:
 
     def _has_several(self, subject: str, predicate: str, at: Instant) -> bool:
         """Whether an entity is known to have several values of a predicate that no table names: a person said both."""
-        is_registered = resources(self.work.ctx).predicates.has(predicate)
+        is_registered = self.registry.has(predicate)
         return not is_registered and any(k.fact.many for k in self.work.about(subject, predicate, at))
 
     def _add_source(self, fact: Fact, said: Span, source: ClaimSource) -> None:

@@ -195,6 +195,8 @@ class FactSession:
     def read_questions(self, ids: Iterable[str]) -> None:
         """Read the conflicts of memories and the open questions about them, in few statements."""
         new = [i for i in dict.fromkeys(ids) if i not in self._questions_read]
+        if not new:
+            return
         self._questions_read.update(new)
         for find, shelf in (
             (find_documents, Shelf.CONFLICT),
@@ -226,7 +228,8 @@ class FactSession:
         self._take_in(documents)
 
     def _read_key(self, key: str, norm: str | None) -> None:
-        self.read_keys(() if key in self._keys else (key,))
+        if key not in self._keys:
+            self.read_keys([key])
         if self._keys[key]:
             self.take_in_keys([(key, norm)])
 
