@@ -71,12 +71,10 @@ class FactSession:
         self._of: dict[tuple[str, ...], dict[str, None]] = {}
         self._keys: dict[str, dict[str, list[Document]]] = {}
         """Key -> normal form of the value -> what was not taken in yet."""
-        self._heard: set[str] = set()
-        """Keys of facts that were there before this operation."""
+        self._heard: set[str] = set()  # keys of facts that were there before this operation
         self._subjects: set[str] = set()
         self._links: dict[tuple[str, str, str], Change] = {}
-        self._newer: dict[str, list[str]] = {}
-        """Memory -> those that are linked as what took its place."""
+        self._newer: dict[str, list[str]] = {}  # memory -> those that are linked as what took its place
         self._rates: dict[str, float] | None = None
         self._sure: dict[str, tuple[Instant, State, float]] = {}
         self._questions_read: set[str] = set()

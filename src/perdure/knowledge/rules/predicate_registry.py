@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -41,7 +41,7 @@ def _least_ending(name: str) -> int:
     return 7 if name[:1] <= _LATIN else 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # few are made; each is told from others by itself
 class Registry:
     """The shipped predicates together with a person's own, which win."""
 
@@ -50,8 +50,6 @@ class Registry:
     answers: Mapping[str, frozenset[str]]  # word of a question -> words of the predicates that answer it
     by_words: Mapping[frozenset[str], str] = field(init=False)  # the words of a name of several -> the name
     endings: frozenset[str] = field(init=False)  # names that a longer word may end with
-    _name_of: Callable[[str], str] = field(init=False, repr=False, compare=False)  # names found last are kept
-    _row_of: Callable[[str], Predicate | None] = field(init=False, repr=False, compare=False)  # so are their rows
 
     def __post_init__(self) -> None:
         names = {**self.synonyms, **{name: name for name in self.table}}
@@ -59,17 +57,16 @@ class Registry:
         object.__setattr__(self, "by_words", words)
         endings = frozenset(name for name in self.table if "_" not in name and len(name) >= _least_ending(name))
         object.__setattr__(self, "endings", endings)
-        object.__setattr__(self, "_name_of", lru_cache(_KEPT)(self._find_name))
-        object.__setattr__(self, "_row_of", lru_cache(_KEPT)(self._find_row))
 
     def name(self, words: str) -> str:
         """Return the normal form of a predicate: lower case, singulars, ``_`` between words, synonyms replaced.
 
         Names of the same words mean the same: ``day of delivery``, ``deliveryDays`` and ``delivery_day``.
         """
-        return self._name_of(words)
+        return _name_of(self, words)
 
-    def _find_name(self, words: str) -> str:
+    def find_name(self, words: str) -> str:
+        """Return the same, looked for anew."""
         parts = _parts(words)
         known = "_".join(parts) or UNNAMED
         if known not in self.table and known not in self.synonyms:
@@ -87,14 +84,14 @@ class Registry:
 
         Of several one is the favorite or the main one.
         """
-        if found := self._row_of(name):
+        if found := _row_of(self, name):
             single = name not in self.table and name.partition("_")[0] in _ONE_OF_SEVERAL
             return replace(found, many=False) if single else found
         return Predicate(Sort.PREFERENCE) if name.startswith("favorite_") else Predicate()
 
     def has(self, name: str) -> bool:
         """Whether the table names a predicate in normal form, by its last words or its end: no answer changes it."""
-        return self._row_of(name) is not None
+        return _row_of(self, name) is not None
 
     def sort(self, name: str, read_sort: str) -> Sort:
         """Return the sort of a predicate: the table's, else that which its reader found."""
@@ -103,7 +100,8 @@ class Registry:
         read_sort = _SORT_ALIASES.get(read_sort, read_sort)
         return Sort(read_sort) if read_sort in FACT_SORTS and read_sort != Sort.ATTRIBUTE else self.row(name).sort
 
-    def _find_row(self, name: str) -> Predicate | None:
+    def find_row(self, name: str) -> Predicate | None:
+        """Return what the table says of a name, by its last words or its end."""
         parts = name.split("_")
         for start in range(len(parts)):
             if (row := self.table.get("_".join(parts[start:]))) is not None:
@@ -141,6 +139,16 @@ class Registry:
             return True
         first, second = one.split("_"), other.split("_")
         return first[-1] == second[-1] and (set(first) <= set(second) or set(second) <= set(first))
+
+
+@lru_cache(_KEPT)
+def _name_of(registry: Registry, words: str) -> str:
+    return registry.find_name(words)
+
+
+@lru_cache(_KEPT)
+def _row_of(registry: Registry, name: str) -> Predicate | None:
+    return registry.find_row(name)
 
 
 _SORT_ALIASES: Final = {

@@ -144,6 +144,7 @@ def _bytes(value: str | bytes | None) -> bytes:
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else (value or b"")
 
 
+@lru_cache(_KEPT)
 def packed_id(identity: str | None) -> bytes | str | None:
     """Return a UUID as 16 bytes; any other id stays as it is."""
     if not isinstance(identity, str) or _UUID.fullmatch(identity) is None:
