@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -129,3 +132,39 @@ def test_a_batch_links_the_near_duplicates_that_one_by_one_links(tmp_path):
     with store_at(tmp_path / "many.db") as raw_store:
         (alone,) = raw_store.nearest("default", [vector], 5)
         assert raw_store.nearest("default", [vector] * 20, 5) == [alone] * 20
+
+
+OTHERS_AT_WORK = """
+import resource, time
+import numpy as np
+from perdure.stores.sketches import Sketches
+
+def others(work):
+    def spent():
+        whole, own = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_THREAD))
+        return whole.ru_utime + whole.ru_stime - own.ru_utime - own.ru_stime
+    before = spent()
+    work()
+    return spent() - before
+
+random = np.random.default_rng(1)
+large = random.standard_normal((1500, 1500)).astype(np.float32)
+sample = random.integers(-127, 128, (4096, 384)).astype(np.int8)
+shared = others(lambda: large @ large)
+time.sleep(0.5)
+chosen = others(lambda: Sketches(sample))
+time.sleep(0.5)
+print(shared, chosen, others(lambda: large @ large))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what each thread does")
+def test_directions_are_chosen_without_the_threads_of_numpy_which_serve_its_caller_afterwards():
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    command = [sys.executable, "-c", OTHERS_AT_WORK]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    before, meanwhile, after = map(float, run.stdout.split())
+    if not before:
+        pytest.skip("numpy's products take one thread here")
+    assert meanwhile < 0.001
+    assert after > 0

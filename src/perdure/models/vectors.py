@@ -11,7 +11,7 @@ import sys
 from array import array
 from numbers import Real
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Protocol
 
 from perdure.records.errors import EmbedderError, InvalidInput, PerdureError
 from perdure.records.vector import Space, Vector
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from perdure.records.vector import Vector
+
+_LEAST: Final = b"\x00\x80"  # high bytes of zero, and of numbers near it
+_MOST: Final = frozenset(b"\x7f\xff")  # of infinity, of what is no number, and of the largest numbers
 
 
 def to_vector(values: Any, dimensions: int | None = None, *, source: str = "") -> Vector:
@@ -258,7 +261,7 @@ class CheckedEmbedder:
             return to_vector(row, dimensions, source=self._source)
         if len(row) != 4 * dimensions:
             _refuse(f"it has {len(row)} bytes, expected {4 * dimensions}.", self._source)
-        values = struct.unpack(f"<{dimensions}f", row)
-        if not 0.0 < math.hypot(*values) < math.inf:  # one look for what is looked for value by value to tell it
-            _largest(values, dimensions, self._source)
+        high = row[3::4]  # sign and most of the exponent of each value: mostly they tell that all are fit
+        if not high.strip(_LEAST) or not _MOST.isdisjoint(high):
+            _largest(struct.unpack(f"<{dimensions}f", row), dimensions, self._source)
         return row

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from perdure.records.instant import Instant
+from perdure.records.maker import changed
 from perdure.records.memory import Form, Record, Shelf, State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
@@ -81,7 +82,7 @@ class Decisions:
     def admit(self, records: Iterable[Record]) -> None:
         """Bring memories before the decisions, with what fell due of them; those that are there already stay as is."""
         fresh = [r for r in records if r.id not in self.records]
-        stored = {r.id: replace(r, accesses=tuple(p for p in r.accesses if p[0] <= self.now)) for r in fresh}
+        stored = {r.id: _accessed_by(r, self.now) for r in fresh}
         accesses = {i: r.accesses for i, r in stored.items()}
         for trajectory in settle({i: r.state for i, r in stored.items()}, accesses, self.policy, self.now):
             self._add(stored[trajectory.id], trajectory)
@@ -96,13 +97,13 @@ class Decisions:
     def _add(self, stored: Record, trajectory: Trajectory) -> None:
         self._stored[stored.id], self._settled[stored.id] = stored, trajectory
         is_as_stored = trajectory.after is stored.state and not stored.accesses
-        self.records[stored.id] = stored if is_as_stored else replace(stored, state=trajectory.after, accesses=())
+        self.records[stored.id] = stored if is_as_stored else changed(stored, state=trajectory.after, accesses=())
         self.states[stored.id] = trajectory.after
 
     def record(self, identity: str) -> Record:
         """Return a memory as decided so far."""
         record, state = self.records[identity], self.states[identity]
-        return record if state is record.state else replace(record, state=state)
+        return record if state is record.state else changed(record, state=state)
 
     def result(self, identity: str) -> Record:
         """Return a memory as the plan leaves it: as decided, or as it was stored where nothing of it is."""
@@ -191,11 +192,11 @@ class Decisions:
 
     def _trajectories(self) -> list[Trajectory]:
         """Return what became of each memory that something was decided about, from where it was stored."""
-        decided = {i: replace(some[-1].state, held=False) for i, some in self._transitions.items()}
+        decided = {i: changed(some[-1].state, held=False) for i, some in self._transitions.items()}
         later = self._accesses(decided)
-        ends = [replace(later[i].after, held=False) if i in later else state for i, state in decided.items()]
+        ends = [changed(later[i].after, held=False) if i in later else state for i, state in decided.items()]
         return [
-            replace(
+            changed(
                 self._settled[i],
                 transitions=(
                     *self._settled[i].transitions,
@@ -227,3 +228,10 @@ class Decisions:
             else:
                 result.append(change)
         return result[::-1]
+
+
+def _accessed_by(record: Record, now: Instant) -> Record:
+    """Return a record without its accesses after an instant."""
+    if not record.accesses:
+        return record
+    return replace(record, accesses=tuple(pair for pair in record.accesses if pair[0] <= now))

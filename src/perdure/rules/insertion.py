@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from perdure.formulas.products import products_with_earlier
 from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import uniqueness
 from perdure.records.instant import Instant
-from perdure.records.maker import maker_of
+from perdure.records.maker import changed, maker_of
 from perdure.records.memory import Content, Draft, Kind, Record, Scope, State, Status, Tier
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
@@ -22,7 +22,7 @@ from perdure.records.vector import Vector
 from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.moves import entry_tier, next_moves
 from perdure.rules.lifecycle.single_moves import SingleMemory
-from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, with_values
+from perdure.rules.lifecycle.state_arrays import Columns, strength_curve
 from perdure.rules.policy_cache import PolicyCache
 
 NEAREST = 5
@@ -81,7 +81,7 @@ def first_confidence(kind: Kind, policy: Policy) -> float:
 def initial_states(drafts: Sequence[PreparedDraft], policy: Policy, now: Instant) -> list[State]:
     """Return the states in which new memories start."""
     states = [
-        with_values(
+        changed(
             _NEW,
             kind=n.draft.kind,
             scope=n.draft.scope,
@@ -124,7 +124,7 @@ def _place_one(state: State, message: bool, policy: Policy) -> State:  # zipped
     one = SingleMemory(state, policy)
     tier, (strength, level) = one.entry_tier(recent_message=message), _first_strength(policy)(state)
     one.place(tier, strength, level)
-    return with_values(state, tier=tier, strength=strength, level=level, due_ms=one.due(), held=False)
+    return changed(state, tier=tier, strength=strength, level=level, due_ms=one.due(), held=False)
 
 
 class _FirstStrength:
@@ -156,9 +156,9 @@ def _first_reinforcement(columns: Columns, policy: Policy) -> tuple[Array, Array
 def with_due(states: Sequence[State], policy: Policy) -> list[State]:
     """Return states with the instant at which each next needs attention."""
     if len(states) <= FEW:
-        return [replace(s, due_ms=SingleMemory(s, policy).due()) for s in states]
+        return [changed(s, due_ms=SingleMemory(s, policy).due()) for s in states]
     due = next_moves(Columns.of(states), policy).at.tolist()
-    return [replace(s, due_ms=None if at >= NEVER else at) for s, at in zip(states, due, strict=True)]
+    return [changed(s, due_ms=None if at >= NEVER else at) for s, at in zip(states, due, strict=True)]
 
 
 def new_record(prepared: PreparedDraft, state: State, namespace: str, op: str) -> Record:

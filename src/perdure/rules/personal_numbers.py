@@ -126,7 +126,7 @@ _COUNTRIES: Final = {
     "XK": 20,
 }
 """Country -> how many characters an IBAN has there."""
-_IBAN: Final = lazy_pattern(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}")
+_IBAN: Final = lazy_pattern(r"[A-Z](?<![A-Za-z0-9].)[A-Z][0-9]{2}(?:[ -]?[A-Z0-9]){11,30}")
 
 
 def _ibans(text: str) -> Iterator[tuple[int, int]]:
@@ -188,6 +188,7 @@ _NAMED_NUMBERS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str], Callabl
     ("french social security number", ("sécurité sociale", "securite sociale", "nir", "numéro de sécu"), _NIR, _is_nir),
 )
 """(what it is, words that must stand before it, its shape, a test of its check digits)."""
+_BY_CLUE: Final = [(clue, name, shape, test) for name, clues, shape, test in _NAMED_NUMBERS for clue in clues]
 _BEFORE: Final = 60  # characters after such a word in which the number stands
 
 _WORD_RUN: Final = lazy_pattern(
@@ -266,11 +267,10 @@ def _numbers(text: str, lower: str) -> Iterator[Found]:
     many = _SIX_DIGITS.match(text) is not None
     yield from ((start, end, "card number") for start, end in (card_numbers(text) if many else ()))
     yield from ((start, end, "iban") for start, end in _ibans(text))
-    for name, clues, shape, is_right in _NAMED_NUMBERS if many else ():
-        for clue in clues:
-            at = lower.find(clue)
-            while at >= 0:
-                match = shape.search(text, at, at + len(clue) + _BEFORE)
-                if match is not None and is_right(match[0]):
-                    yield (*match.span(), name)
-                at = lower.find(clue, at + len(clue))
+    for clue, name, shape, is_right in [each for each in _BY_CLUE if each[0] in lower] if many else ():
+        at = lower.find(clue)
+        while at >= 0:
+            match = shape.search(text, at, at + len(clue) + _BEFORE)
+            if match is not None and is_right(match[0]):
+                yield (*match.span(), name)
+            at = lower.find(clue, at + len(clue))

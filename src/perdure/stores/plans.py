@@ -235,8 +235,15 @@ def journal_lines(plan: Plan, vectors: Mapping[tuple[Target, str], bytes]) -> li
     lines: list[Row] = []
     for position, change in enumerate(plan.changes):
         before, after = journal_form(change, plan.id, vectors.get((change.target, change.id)))
-        line = {"operation": plan.id, "position": position, "target": change.target.value, "id": change.id}
-        line |= {"before": before, "after": after, "because": change.because}
+        line = {
+            "operation": plan.id,
+            "position": position,
+            "target": change.target.value,
+            "id": change.id,
+            "before": before,
+            "after": after,
+            "because": change.because,
+        }
         lines.append(erased_line(plan, line))
     return lines
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, digests_of, encoded
 from perdure.records.errors import BUG, REPAIR, LeaseLost, StoreDamaged, StoreError
-from perdure.records.instant import text_of
+from perdure.records.instant import Instant, text_of
 from perdure.records.maker import maker_of
 from perdure.records.memory import Content, Document, Form, Kind, Record, Scope, Shelf, Sort, State, Status, Tier
 from perdure.records.memory_preview import MemoryPreview
@@ -63,6 +64,7 @@ TOLD: Final[dict[str, Any]] = {
 BORN_AT: Final = ("recorded_ms", "anchor_ms", "tier_ms", "status_ms", "strength_ms", "form_ms")
 """What most memories are born with, at ``created_ms``: the line of a birth says only what differs."""
 _BIRTH_DEFAULTS: Final = {**DEFAULTS, **TOLD}
+_KEPT: Final = 16
 
 MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
 
@@ -281,7 +283,7 @@ def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     if change.before is not None or after is None:
         return after
     if change.target is Target.MEMORY:
-        default_of = {**_BIRTH_DEFAULTS, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}.get
+        default_of = _born_with(after["created_ms"], operation).get
         row = {n: v for n, v in after.items() if v is not None and v != default_of(n) and n not in _UNJOURNALLED}
         if not row.get("tags", True):
             del row["tags"]
@@ -290,6 +292,12 @@ def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     if change.target is Target.VECTOR:
         return {"space": after["space"], DIGESTS: {"vector": digest_of(vector)}}
     return after
+
+
+@lru_cache(_KEPT)
+def _born_with(created: Instant, operation: str) -> Mapping[str, Any]:
+    """Return what the line of a birth leaves out: memories of one batch often happened at one instant."""
+    return {**_BIRTH_DEFAULTS, **dict.fromkeys(BORN_AT, created), "op": operation}
 
 
 Shape = tuple[Target, str, tuple[str, ...]]

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from perdure.formulas.products import one_thread
 from perdure.stores.codes import Float32s, Int8s, lengths_of
 from perdure.stores.shortlist import Mask, Positions
 
@@ -49,7 +50,8 @@ class Sketches:
 
     def __init__(self, sample: Int8s, expected: int = 0) -> None:
         unit = _unit(sample)
-        axes = np.linalg.eigh(unit.T @ unit)[1][:, 1 - _TILE :].astype(np.float32)
+        with one_thread():
+            axes = np.linalg.eigh(unit.T @ unit)[1][:, 1 - _TILE :].astype(np.float32)
         self._axes: Float32s = np.zeros((-(-len(axes) // _TILE) * _TILE, _TILE), np.float32)
         self._axes[: len(axes), : axes.shape[1]] = axes
         largest = np.abs(self._features(unit)).max(axis=0, initial=0.0)
@@ -73,7 +75,11 @@ class Sketches:
             grown = np.zeros((-(-max(end, 2 * self._count) // _ROWS) * _ROWS, _TILE), np.int8)
             grown[: self._count] = self._rows[: self._count]
             self._rows = grown
-        self._rows[self._count : end] = np.rint(np.clip(self._features(_unit(vectors)) / self._steps, -127, 127))
+        for start in range(0, len(vectors), _QUERIES):
+            features = self._features(_unit(vectors[start : start + _QUERIES]))
+            features /= self._steps
+            at = self._count + start
+            self._rows[at : at + len(features)] = np.rint(np.clip(features, -127, 127, out=features), out=features)
         self._count = end
 
     def likely(self, queries: Float32s, mask: Mask | None) -> Iterator[Positions]:
@@ -115,9 +121,9 @@ class Sketches:
 
     def _rows_above(self, tiles: Tiles, limits: Tiles, mask: Mask | None, room: Tiles) -> list[Positions]:
         """Return for each query of some tiles the rows above its limit."""
-        above, keys = np.empty(room.shape, np.bool_), []
+        above, keys, columns = np.empty(room.shape, np.bool_), [], _columns_of_block()
         for start in range(0, self._count, _ROWS):
-            np.matmul(tiles, _columns(self._rows[start : start + _ROWS]), out=room)
+            np.matmul(tiles, _columns(self._rows[start : start + _ROWS], columns), out=room)
             np.greater(room, limits, out=above)
             at = np.flatnonzero(above)
             tile, row = at // (_ROWS * _TILE), at // (_TILE * _TILE) % _BLOCK * _TILE + at % _TILE + start
@@ -145,8 +151,9 @@ class Sketches:
 def _limits(tiles: Tiles, sample: Int8s, place: int, room: Tiles) -> Tiles:
     """Return for each query of some tiles the product that so many rows of a sample reach, a little less."""
     products = np.empty((len(tiles) * _TILE, -(-len(sample) // _TILE) * _TILE), np.float32)
+    block = _columns_of_block()
     for start in range(0, len(sample), _ROWS):
-        columns = _columns(sample[start : start + _ROWS])
+        columns = _columns(sample[start : start + _ROWS], block)
         some = room[:, : columns.shape[1]]
         np.matmul(tiles, columns, out=some)
         width = columns.shape[1] * _TILE
@@ -168,10 +175,19 @@ def _project(vectors: Float32s, axes: Float32s) -> Float32s:
     return found.reshape(-1, _TILE)[: len(vectors)]
 
 
-def _columns(rows: Int8s) -> Tiles:
-    """Return rows as the right sides of products, [1, tiles, 64, 64]; rows of zeros where they do not fill a tile."""
+def _columns_of_block() -> Tiles:
+    return np.empty((1, _BLOCK, _TILE, _TILE), np.float32)
+
+
+def _columns(rows: Int8s, block: Tiles) -> Tiles:
+    """Return rows as the right sides of products, [1, tiles, 64, 64]; rows of zeros where they do not fill a tile.
+
+    They are written into ``block``, each in one piece: products with what lies across take twice the time.
+    """
     padded = rows if len(rows) % _TILE == 0 else np.pad(rows, ((0, -len(rows) % _TILE), (0, 0)))
-    return padded.astype(np.float32).reshape(1, -1, _TILE, _TILE).transpose(0, 1, 3, 2)
+    tiles = block[:, : len(padded) // _TILE]
+    np.copyto(tiles, padded.reshape(1, -1, _TILE, _TILE).transpose(0, 1, 3, 2))
+    return tiles
 
 
 def _tiles(values: Float32s) -> Tiles:
@@ -183,4 +199,6 @@ def _tiles(values: Float32s) -> Tiles:
 def _unit(vectors: Int8s) -> Float32s:
     lengths = lengths_of(vectors)
     lengths[lengths == 0.0] = 1.0
-    return vectors.astype(np.float32) / lengths[:, None]
+    unit = vectors.astype(np.float32)
+    unit /= lengths[:, None]
+    return unit

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from perdure.knowledge.records.facts import Entity
+from perdure.records.maker import changed
 from perdure.records.memory import Document, Shelf
 from perdure.rules.language.words import PEOPLE, word_set
 
@@ -17,6 +19,7 @@ SHORT: Final = 3  # letters up to which only the very same name is the same
 MARGIN: Final = 0.05  # a name that is nearer by less than this is not clearly nearer
 _MOST_SUGGESTED: Final = 5
 _LONGEST_ID: Final = 60
+_KEPT: Final = 4096  # normal forms
 
 _WORD: Final = re.compile(
     r"(?:[^\W\d_]\.){2,}"  # U.S.A.
@@ -55,6 +58,7 @@ LEGAL: Final[dict[str, str]] = {
 """Legal forms at the end of a firm's name -> the same in short."""
 
 
+@lru_cache(_KEPT)
 def normal_name(name: str) -> str:
     """Return the normal form of a name: two names with the same are the same name. Its own normal form is itself.
 
@@ -225,7 +229,7 @@ class Names:
 
     def add_entity(self, entity: Entity) -> None:
         """Make an entity known, with its aliases."""
-        self._entities[entity.id] = replace(entity, aliases={})
+        self._entities[entity.id] = changed(entity, aliases={})
         for form, written in entity.aliases.items():
             self.add(entity.id, written, form)
 
@@ -237,7 +241,7 @@ class Names:
             return form
         self._ids[form] = (*ids, identity)
         entity = self._entities.get(identity) or Entity(identity, written)
-        self._entities[identity] = replace(entity, aliases={**entity.aliases, form: written})
+        self._entities[identity] = changed(entity, aliases={**entity.aliases, form: written})
         if not ids:
             core, _ = _core(form)
             joined, shape = "".join(core), _shape(core)

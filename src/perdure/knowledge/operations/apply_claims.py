@@ -20,6 +20,7 @@ from perdure.knowledge.rules.fact_records import (
     status_after,
 )
 from perdure.records.instant import Instant
+from perdure.records.maker import changed
 from perdure.records.memory import CONFLICT_WITH, DERIVED, SUPERSEDES, Record, Scope, Shelf, Status, Trust
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.unarchive import unarchive
@@ -76,6 +77,7 @@ class ClaimWriter:
 
     def __init__(self, work: FactSession) -> None:
         self.work, self.policy = work, work.ctx.policy.knowledge
+        self.registry = resources(work.ctx).predicates
         self.tally = LearnTally()
         self._counted: set[tuple[str, str]] = set()
 
@@ -95,7 +97,7 @@ class ClaimWriter:
         predicate = decision.predicate or claim.predicate
         replaces = decision.about and decision.action is Action.REPLACE
         sort = decision.about[0].fact.type if replaces and not claim.denied else claim.type
-        resolved = replace(claim.under(predicate), type=sort)
+        resolved = changed(claim.under(predicate), type=sort)
         new_id = self.make(resolved, subject, name, source, decision.because)
         self.clash(decision, new_id, source)
         return new_id
@@ -159,7 +161,7 @@ class ClaimWriter:
         for side in sorted(sides):
             fact = self.work.facts[side]
             self._affirm(side, at, because)
-            if not resources(self.work.ctx).predicates.has(fact.predicate):
+            if not self.registry.has(fact.predicate):
                 self.work.rewrite(replace(fact, many=True), because)
             for older, newer in self.work.open_conflicts(side):
                 if older in sides and newer in sides:
@@ -213,13 +215,13 @@ class ClaimWriter:
         if not accepts_event(now, event) or (state.status is Status.SUPERSEDED and not was_past):
             return
         since = self.work.now if was_past else max(at, state.status_ms)
-        after = replace(state, status=status_after(now, event), status_ms=since, held=False)
+        after = changed(state, status=status_after(now, event), status_ms=since, held=False)
         self.work.change(identity, after, event.value, f"{event.value}: {because}")
         begin = fact.valid_from if fact.valid_from is not None else state.created_ms
         until = begin if event is FactEvent.DENIED else max(begin, ended)
         # The world changed when the message says; who asks later what was believed asks when it was learned.
         if not was_past:
-            told = replace(fact, valid_to=until, retired=self.work.now, told_to=fact.valid_to)
+            told = changed(fact, valid_to=until, retired=self.work.now, told_to=fact.valid_to)
             self.work.rewrite(told, because)
         self._settle(identity, because, believed=False)
         self.tally.retired.append(identity)
@@ -232,8 +234,8 @@ class ClaimWriter:
 
     def make(self, claim: Claim, subject: str, name: str, source: ClaimSource, because: str) -> str:
         """Store a claim as a fact of its own, and return its id."""
-        sort = resources(self.work.ctx).predicates.sort(claim.predicate, claim.type)
-        claim = replace(claim, type=sort, many=claim.many or self._has_several(subject, claim.predicate, source.at))
+        sort = self.registry.sort(claim.predicate, claim.type)
+        claim = changed(claim, type=sort, many=claim.many or self._has_several(subject, claim.predicate, source.at))
         draft = draft_fact(
             name,
             claim.predicate,
@@ -252,7 +254,7 @@ class ClaimWriter:
 
     def _has_several(self, subject: str, predicate: str, at: Instant) -> bool:
         """Whether an entity is known to have several values of a predicate that no table names: a person said both."""
-        is_registered = resources(self.work.ctx).predicates.has(predicate)
+        is_registered = self.registry.has(predicate)
         return not is_registered and any(k.fact.many for k in self.work.about(subject, predicate, at))
 
     def _add_source(self, fact: Fact, said: Span, source: ClaimSource) -> None:

@@ -71,10 +71,10 @@ class FactSession:
         self._of: dict[tuple[str, ...], dict[str, None]] = {}
         self._keys: dict[str, dict[str, list[Document]]] = {}
         """Key -> normal form of the value -> what was not taken in yet."""
-        self._heard: set[str] = set()
-        """Keys of facts that were there before this operation."""
+        self._heard: set[str] = set()  # keys of facts that were there before this operation
         self._subjects: set[str] = set()
         self._links: dict[tuple[str, str, str], Change] = {}
+        self._newer: dict[str, list[str]] = {}  # memory -> those that are linked as what took its place
         self._rates: dict[str, float] | None = None
         self._sure: dict[str, tuple[Instant, State, float]] = {}
         self._questions_read: set[str] = set()
@@ -193,6 +193,8 @@ class FactSession:
     def read_questions(self, ids: Iterable[str]) -> None:
         """Read the conflicts of memories and the open questions about them, in few statements."""
         new = [i for i in dict.fromkeys(ids) if i not in self._questions_read]
+        if not new:
+            return
         self._questions_read.update(new)
         for find, shelf in (
             (find_documents, Shelf.CONFLICT),
@@ -224,8 +226,10 @@ class FactSession:
         self._take_in(documents)
 
     def _read_key(self, key: str, norm: str | None) -> None:
-        self.read_keys([key])
-        self.take_in_keys([(key, norm)])
+        if key not in self._keys:
+            self.read_keys([key])
+        if self._keys[key]:
+            self.take_in_keys([(key, norm)])
 
     def _read_subject(self, subject: str) -> None:
         if subject not in self._subjects:
@@ -277,12 +281,13 @@ class FactSession:
     def link(self, change: Change) -> None:
         """Link two memories, or end that, once everything else is written; the same link twice is one."""
         row = change.after or change.before or {}
-        self._links.setdefault((change.id, row["other"], row["kind"]), change)
+        key = change.id, row["other"], row["kind"]
+        if self._links.setdefault(key, change) is change and row["kind"] == SUPERSEDES:
+            self._newer.setdefault(row["other"], []).append(change.id)
 
     def successor(self, identity: str) -> str:
         """Return the fact that this operation links as what took the place of another; empty where there is none."""
-        pairs = (key for key in self._links if key[1:] == (identity, SUPERSEDES))
-        return next((newer for newer, _, _ in pairs if newer in self.facts), "")
+        return next((newer for newer in self._newer.get(identity, ()) if newer in self.facts), "")
 
     def insert(
         self, drafts: Sequence[Draft], *, ids: Sequence[str] | None = None, removed: Collection[str] = ()

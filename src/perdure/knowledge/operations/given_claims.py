@@ -54,6 +54,7 @@ from perdure.operations.remember_one import related_memory
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import Instant
+from perdure.records.maker import changed
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
 from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, MatchedName, ReplacedFact
 from perdure.rules.decisions import Decisions
@@ -100,9 +101,11 @@ class _Taker:
     def __init__(self, ctx: Context, writer: ClaimWriter, names: Names, handed: HandedClaims) -> None:
         self.ctx, self.handed, self.policy = ctx, handed, ctx.policy.knowledge
         self.writer, self.work = writer, writer.work
+        self.registry = resources(ctx).predicates
         self.subjects = ClaimSubjects(writer, names, handed, self.policy)
         self.gone: dict[str, None] = dict.fromkeys(handed.gone)
         self.untouched: dict[str, None] = {}  # memories that a claim is said to replace, and may not
+        self._trusted: dict[int, Trust] = {}  # number of a claim -> whose word it is
 
     def take(self) -> None:
         """Decide about each claim, then about what rested on what was replaced."""
@@ -130,7 +133,7 @@ class _Taker:
                 found.append(
                     ResolvedClaim(claim, subject.id, subject.name, meant, self.subjects.name_used(claim, subject))
                 )
-        found = with_several(found, resources(self.ctx).predicates)
+        found = with_several(found, self.registry)
         refuse_faults([*faults, *contradictions(found)])
         return found
 
@@ -138,10 +141,10 @@ class _Taker:
         if not any(letter.isalnum() for letter in claim.predicate):
             faults.append(f"Claim {claim.number}: the predicate {claim.predicate!r} has no word.")
             return ""
-        return self.work.lessons.name(predicate_name(claim.predicate, resources(self.ctx).predicates))
+        return self.work.lessons.name(predicate_name(claim.predicate, self.registry))
 
     def _claim(self, claim: GivenClaim, subject: Entity, predicate: str) -> Claim:
-        registry, at, is_act = resources(self.ctx).predicates, self.handed.at, predicate.partition("_")[0] in ACTS
+        registry, at, is_act = self.registry, self.handed.at, predicate.partition("_")[0] in ACTS
         row = registry.row(predicate)
         many = row.many or (not registry.has(predicate) and (is_act or adds_one(claim, self.handed.text)))
         return Claim(
@@ -162,7 +165,10 @@ class _Taker:
 
     def _trust(self, claim: GivenClaim) -> Trust:
         """Return whose word a claim is: what tells its reader to ignore others counts as a stranger's."""
-        return Trust.EXTERNAL if takes_over(f"{claim.subject} {claim.value}") else self.handed.trust
+        if claim.number not in self._trusted:
+            words = f"{claim.subject} {claim.value}"
+            self._trusted[claim.number] = Trust.EXTERNAL if takes_over(words) else self.handed.trust
+        return self._trusted[claim.number]
 
     # --- what becomes of it
 
@@ -245,9 +251,9 @@ class _Taker:
         self, each: ResolvedClaim, known: Sequence[KnownFact], replaced: Collection[str]
     ) -> tuple[Claim, Decision]:
         trust, corrects, claim = self._trust(each.given), self.handed.corrects, each.claim
-        if not resources(self.ctx).predicates.has(claim.predicate):
+        if not self.registry.has(claim.predicate):
             several = any(k.fact.many and k.fact.predicate == claim.predicate for k in known)
-            claim = replace(claim, many=claim.many or several)
+            claim = changed(claim, many=True) if several else claim
         at = said_after(self.handed.at, known, self.work.now)
         return resolve_given(claim, known, replaced, at, self.policy, trust=trust, corrects=corrects)
 
@@ -279,7 +285,7 @@ class _Taker:
             having = [k for k in found if k.fact.value.norm == old.norm and not k.fact.denied]
             if having and predicate:
                 return having
-        akin = [k for k in having if resources(self.ctx).predicates.akin(claim.predicate, k.fact.predicate)]
+        akin = [k for k in having if self.registry.akin(claim.predicate, k.fact.predicate)]
         if akin or len(having) == 1:
             return akin or having
         return self.work.unanswered_facts(each.subject, claim.predicate, old.norm, at)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from perdure.records.instant import Instant
+from perdure.records.maker import changed
 from perdure.records.memory import Sort, Trust
 
 UNNAMED: Final = "value"
@@ -123,7 +124,7 @@ class Claim:
 
     def under(self, predicate: str) -> Claim:
         """Return the claim under a predicate, which is shown by its own words where it is another."""
-        return replace(self, predicate=predicate, called=self.called if predicate == self.predicate else "")
+        return self if predicate == self.predicate else changed(self, predicate=predicate, called="")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +28,7 @@ _ARTICLES: Final = frozenset({"a", "an", "the"})
 _BETWEEN: Final = frozenset({"of", "on"})
 """What goes before these is described by what follows: day of delivery is delivery day."""
 _MOST: Final = 1000
+_KEPT: Final = 1000  # names
 _SYNONYMS, _PREDICATES = "synonyms", "predicates"
 
 
@@ -39,7 +41,7 @@ def _least_ending(name: str) -> int:
     return 7 if name[:1] <= _LATIN else 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # few are made; each is told from others by itself
 class Registry:
     """The shipped predicates together with a person's own, which win."""
 
@@ -61,6 +63,10 @@ class Registry:
 
         Names of the same words mean the same: ``day of delivery``, ``deliveryDays`` and ``delivery_day``.
         """
+        return _name_of(self, words)
+
+    def find_name(self, words: str) -> str:
+        """Return the same, looked for anew."""
         parts = _parts(words)
         known = "_".join(parts) or UNNAMED
         if known not in self.table and known not in self.synonyms:
@@ -78,14 +84,14 @@ class Registry:
 
         Of several one is the favorite or the main one.
         """
-        if found := self._find_row(name):
+        if found := _row_of(self, name):
             single = name not in self.table and name.partition("_")[0] in _ONE_OF_SEVERAL
             return replace(found, many=False) if single else found
         return Predicate(Sort.PREFERENCE) if name.startswith("favorite_") else Predicate()
 
     def has(self, name: str) -> bool:
         """Whether the table names a predicate in normal form, by its last words or its end: no answer changes it."""
-        return self._find_row(name) is not None
+        return _row_of(self, name) is not None
 
     def sort(self, name: str, read_sort: str) -> Sort:
         """Return the sort of a predicate: the table's, else that which its reader found."""
@@ -94,7 +100,8 @@ class Registry:
         read_sort = _SORT_ALIASES.get(read_sort, read_sort)
         return Sort(read_sort) if read_sort in FACT_SORTS and read_sort != Sort.ATTRIBUTE else self.row(name).sort
 
-    def _find_row(self, name: str) -> Predicate | None:
+    def find_row(self, name: str) -> Predicate | None:
+        """Return what the table says of a name, by its last words or its end."""
         parts = name.split("_")
         for start in range(len(parts)):
             if (row := self.table.get("_".join(parts[start:]))) is not None:
@@ -132,6 +139,16 @@ class Registry:
             return True
         first, second = one.split("_"), other.split("_")
         return first[-1] == second[-1] and (set(first) <= set(second) or set(second) <= set(first))
+
+
+@lru_cache(_KEPT)
+def _name_of(registry: Registry, words: str) -> str:
+    return registry.find_name(words)
+
+
+@lru_cache(_KEPT)
+def _row_of(registry: Registry, name: str) -> Predicate | None:
+    return registry.find_row(name)
 
 
 _SORT_ALIASES: Final = {

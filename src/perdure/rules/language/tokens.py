@@ -31,6 +31,13 @@ _COUNTED: Final = lazy_pattern(r"[A-Za-z\u00aa-\u024f]+|[0-9]+|[^\s\W]|[^\w\s]|_
 _LONG: Final = lazy_pattern(r"[A-Za-z\u00aa-\u024f]{11,}|[0-9]{5,}")
 _LETTERS_PER_TOKEN: Final = 10
 _DIGITS_PER_TOKEN: Final = 4
+_SHAPES: Final = bytes(
+    ord("a" if c.isalpha() else "0" if c.isdigit() else " " if c.isspace() else ".")
+    for c in (chr(n) if n < 128 else "." for n in range(256))  # noqa: PLR2004  # as ASCII ends
+)
+"""ASCII character -> what it is: ``a`` a letter, ``0`` a digit, a blank, or ``.`` a mark."""
+_BEGINNINGS: Final = (b" a", b".a", b"0a", b" 0", b".0", b"a0")  # of words and numbers
+_LONG_WORD, _LONG_NUMBER = b"a" * 11, b"0" * 5
 
 
 def count_tokens(text: str) -> int:
@@ -40,7 +47,13 @@ def count_tokens(text: str) -> int:
     one. On 2,960 messages of LoCoMo the sum is 0.9 % below what the WordPiece tokenizer of the built-in embedder
     counts. Joining two texts with a line break adds nothing.
     """
-    total = len(_COUNTED.findall(text))
+    if text.isascii():
+        shape = b" " + text.encode().translate(_SHAPES)
+        total = shape.count(b".") + sum(map(shape.count, _BEGINNINGS))
+        if _LONG_WORD not in shape and _LONG_NUMBER not in shape:  # mostly
+            return total
+    else:
+        total = len(_COUNTED.findall(text))
     for found in _LONG.finditer(text):
         per = _DIGITS_PER_TOKEN if "0" <= found[0][0] <= "9" else _LETTERS_PER_TOKEN
         total += (found.end() - found.start() - 1) // per

@@ -15,12 +15,13 @@ import numpy as np
 from perdure.formulas.curve import DAY_MS, HORIZON_DAYS, NEVER
 from perdure.formulas.single import SingleValue, amplifier_of_one, confidence_crossing
 from perdure.records.instant import Instant
+from perdure.records.maker import changed
 from perdure.records.memory import State, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.moves import bound_of, next_moves
 from perdure.rules.lifecycle.single_accesses import with_accesses
-from perdure.rules.lifecycle.state_arrays import TIER_CODE, TIERS, Columns, value_weights, with_values
+from perdure.rules.lifecycle.state_arrays import TIER_CODE, TIERS, Columns, value_weights
 from perdure.rules.lifecycle.tier_table import Cohort, Limits, Rule
 from perdure.rules.policy_cache import PolicyCache
 
@@ -178,4 +179,4 @@ def counted_in(
         if one.may_rise():
             return None
     due = one.due()
-    return None if due is not None and due <= now else (with_values(state, due_ms=due), counted)
+    return None if due is not None and due <= now else (changed(state, due_ms=due), counted)

@@ -49,6 +49,7 @@ _NUMBERS: Final = re.compile(
 """A number of 8 to 19 digits, half a digest, a UUID: each becomes a byte that says which it is, and its own bytes."""
 _BYTES: Final = re.compile(rb"(\x10.{12}|\x11.{16}|\x13.{3}|\x14.{4}|\x15.{5}|\x16.{6}|\x17.{7}|\x18.{8})", re.DOTALL)
 _HALF_DIGEST, _UUID_BYTES, _NUMBER = b"\x10", b"\x11", 0x10  # a number's byte is that and how many bytes it takes
+_NUMBER_BYTES: Final = [bytes((_NUMBER + size,)) for size in range(9)]
 _RESERVED: Final = b"\x02\x10\x11\x12\x13\x14\x15\x16\x17\x18"  # bytes that stand for something else in what is packed
 
 _DICTIONARY: Final = files("perdure.stores").joinpath("sql/sqlite/journal_1.dictionary").read_bytes()
@@ -125,18 +126,19 @@ def _unpack(data: bytes) -> bytes:
 
 
 def _shorten_numbers(line: bytes) -> bytes:
-    return _NUMBERS.sub(_as_bytes, line)
+    pieces = _NUMBERS.split(line)
+    pieces[2::3] = map(_as_bytes, pieces[2::3])
+    return b"".join(pieces)
 
 
-def _as_bytes(found: re.Match[bytes]) -> bytes:
-    before, text = found.groups()
+def _as_bytes(text: bytes) -> bytes:
     if len(text) == _UUID_LENGTH:
-        return bytes(before + _UUID_BYTES + bytes.fromhex(text.replace(b"-", b"").decode()))
+        return _UUID_BYTES + bytes.fromhex(text.replace(b"-", b"").decode())
     if len(text) == _HALF_LENGTH:
-        return bytes(before + _HALF_DIGEST + bytes.fromhex(text.decode()))
+        return _HALF_DIGEST + bytes.fromhex(text.decode())
     number = int(text)
     size = (number.bit_length() + 7) // 8
-    return bytes(before + bytes((_NUMBER + size,)) + number.to_bytes(size, "big"))
+    return _NUMBER_BYTES[size] + number.to_bytes(size, "big")
 
 
 def _as_text(found: bytes) -> bytes:
@@ -153,6 +155,7 @@ def _bytes(value: str | bytes | None) -> bytes:
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else (value or b"")
 
 
+@lru_cache(_KEPT)
 def packed_id(identity: str | None) -> bytes | str | None:
     """Return a UUID as 16 bytes; any other id stays as it is."""
     if not isinstance(identity, str) or _UUID.fullmatch(identity) is None:
