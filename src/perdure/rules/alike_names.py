@@ -72,6 +72,21 @@ def names_another(text: str, asked: frozenset[Name]) -> bool:
     return alike and not names_asked(text, asked)
 
 
+def pairs_of_one_name(question: str, texts: Sequence[str], pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the pairs of places without those of which one text is about somebody else whose name is alike."""
+    asked = mistakable_names(question, texts)
+    opening = [opening_name(text) for text in texts]
+    if not asked and sum(map(bool, opening)) < 2:  # noqa: PLR2004  # no two to be told apart
+        return list(pairs)
+    other = [names_another(text, asked) for text in texts]
+    named = [names_asked(text, asked) for text in texts]
+    return [
+        (i, j)
+        for i, j in pairs
+        if not (other[i] and named[j]) and not (other[j] and named[i]) and not are_of_two(opening[i], opening[j])
+    ]
+
+
 def asks_for_another_name(question: str, earlier: str, later: str) -> bool:
     """Return whether a question names what the earlier of two texts names and the later one does not, but another.
 

@@ -27,14 +27,7 @@ from perdure.formulas.curve import Array
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
 from perdure.records.vector import Vector
-from perdure.rules.alike_names import (
-    are_of_two,
-    asks_for_another_name,
-    mistakable_names,
-    names_another,
-    names_asked,
-    opening_name,
-)
+from perdure.rules.alike_names import asks_for_another_name, pairs_of_one_name
 from perdure.rules.differences import Statements, numbers_in, statements
 from perdure.rules.language.words import content_words, may_answer, query_words, shared_part
 from perdure.rules.last_said import said_at
@@ -108,7 +101,7 @@ def newest_first(
     contents, by_person = [statements(memory.content) for memory in best], _by_person(best)
     pairs = [
         (i, j)
-        for i, j in _of_one_name(question, best, _pairs(best))
+        for i, j in pairs_of_one_name(question, [memory.content for memory in best], _pairs(best))
         if max(i, j) < bounds.among or (by_person[i] and by_person[j] and say_otherwise(contents[i], contents[j]))
     ]
     signals = _signals(hits[: bounds.compared], pairs, contents, question, vectors)
@@ -131,22 +124,6 @@ def newest_first(
         if _is_of_one_thing(PairSignals(*row), hits, pair, bounds)
     }
     return arrange_hits(hits, question, newer, differing)
-
-
-def _of_one_name(question: str, best: Sequence[MemoryItem], pairs: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs without those of which one is about somebody else whose name is alike."""
-    texts = [memory.content for memory in best]
-    asked = mistakable_names(question, texts)
-    opening = [opening_name(text) for text in texts]
-    if not asked and sum(map(bool, opening)) < 2:  # noqa: PLR2004  # no two to be told apart
-        return list(pairs)
-    other = [names_another(text, asked) for text in texts]
-    named = [names_asked(text, asked) for text in texts]
-    return [
-        (i, j)
-        for i, j in pairs
-        if not (other[i] and named[j]) and not (other[j] and named[i]) and not are_of_two(opening[i], opening[j])
-    ]
 
 
 def may_stand_first(signals: Array, bounds: Bounds = BOUNDS) -> bool:
