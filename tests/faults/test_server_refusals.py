@@ -70,7 +70,7 @@ def refused(kind, call, *said, secret=None, remedy=""):
     return caught.value
 
 
-def changed(url, **parts):
+def copy_with(url, **parts):
     """A URL with another user, password, database or port, or with parameters."""
     old = urlsplit(url)
     user, password = parts.get("user", old.username), parts.get("password", old.password)
@@ -108,33 +108,33 @@ def locked(url, statement):
 
 def test_a_wrong_password_is_refused_at_once_and_not_shown(shared):
     began = time.monotonic()
-    refused(StoreDenied, lambda: opened(changed(shared, password=WRONG)), secret=WRONG, remedy="URL")
-    refused(StoreDenied, lambda: opened(changed(shared, password="")), secret=password_of(shared))
-    refused(StoreDenied, lambda: migrate(changed(shared, password=WRONG)), secret=WRONG)
+    refused(StoreDenied, lambda: opened(copy_with(shared, password=WRONG)), secret=WRONG, remedy="URL")
+    refused(StoreDenied, lambda: opened(copy_with(shared, password="")), secret=password_of(shared))
+    refused(StoreDenied, lambda: migrate(copy_with(shared, password=WRONG)), secret=WRONG)
     assert time.monotonic() - began < 3
 
 
 def test_a_role_that_does_not_exist_is_refused(shared):
-    refused(StoreDenied, lambda: opened(changed(shared, user="nobody_here", password=WRONG)), secret=WRONG)
+    refused(StoreDenied, lambda: opened(copy_with(shared, user="nobody_here", password=WRONG)), secret=WRONG)
 
 
 def test_a_database_that_does_not_exist_is_named(shared):
-    url = changed(shared, database="nowhere")
+    url = copy_with(shared, database="nowhere")
     refused(StoreError, lambda: opened(url), '"nowhere"', secret=password_of(shared), remedy="createdb")
     refused(StoreError, lambda: migrate(url), '"nowhere"', secret=password_of(shared), remedy="createdb")
 
 
 def test_a_server_that_does_not_run_is_told_of_at_once(shared):
-    url = changed(shared, port=free_port())
+    url = copy_with(shared, port=free_port())
     began = time.monotonic()
     refused(StoreUnavailable, lambda: opened(url), "refused", secret=password_of(shared), remedy="running")
     refused(StoreUnavailable, lambda: migrate(url), secret=password_of(shared))
-    refused(StoreUnavailable, lambda: opened(changed(shared, port="1,2")), secret=password_of(shared))
+    refused(StoreUnavailable, lambda: opened(copy_with(shared, port="1,2")), secret=password_of(shared))
     assert time.monotonic() - began < 3
 
 
 def test_no_tables_and_old_tables_name_the_command_to_run(place, monkeypatch):
-    secret, empty = password_of(place), changed(place, database="postgres")
+    secret, empty = password_of(place), copy_with(place, database="postgres")
     refused(StoreTooOld, lambda: opened(empty), "no Perdure tables", secret=secret, remedy="perdure migrate")
     current = schema.newest()
     monkeypatch.setattr(schema, "newest", lambda: current + 1)
@@ -165,7 +165,7 @@ def test_tables_whose_number_makes_no_sense_are_refused(place, value):
 
 def test_a_table_of_somebody_else_named_meta_is_left_alone(place):
     sql(place, "CREATE DATABASE other_meta OWNER perdure")
-    url = changed(place, database="other_meta")
+    url = copy_with(place, database="other_meta")
     sql(url, "CREATE TABLE meta (page integer); ALTER TABLE meta OWNER TO perdure")
     for call in (lambda: opened(url), lambda: migrate(url)):
         refused(NotAStore, call, "meta", remedy="database")
@@ -175,8 +175,8 @@ def test_a_table_of_somebody_else_named_meta_is_left_alone(place):
 
 def test_a_missing_extension_is_named_with_what_its_operator_must_do(place):
     sql(place, "CREATE DATABASE bare TEMPLATE template0")
-    sql(changed(place, database="bare"), "GRANT CREATE ON SCHEMA public TO perdure")
-    url = changed(place, database="bare")
+    sql(copy_with(place, database="bare"), "GRANT CREATE ON SCHEMA public TO perdure")
+    url = copy_with(place, database="bare")
     refused(StoreTooOld, lambda: opened(url))
     error = refused(StoreError, lambda: migrate(url), "extension vector", remedy="CREATE EXTENSION vector")
     assert "\n" not in error.message
@@ -188,7 +188,7 @@ def test_a_missing_extension_is_named_with_what_its_operator_must_do(place):
 
 def test_a_schema_that_the_role_may_not_write_to_is_named_with_the_grant(place):
     sql(place, "CREATE DATABASE closed")
-    url = changed(place, database="closed")
+    url = copy_with(place, database="closed")
     error = refused(StoreDenied, lambda: migrate(url), "schema public", remedy="GRANT CREATE ON SCHEMA")
     assert password_of(place) not in str(error)
     sql(place, "DROP DATABASE closed WITH (FORCE)")
@@ -196,7 +196,7 @@ def test_a_schema_that_the_role_may_not_write_to_is_named_with_the_grant(place):
 
 def test_tables_of_another_role_are_refused(place):
     sql(place, f"DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD '{WRONG}'")
-    url = changed(place, user="guest", password=WRONG)
+    url = copy_with(place, user="guest", password=WRONG)
     refused(StoreDenied, lambda: opened(url), "permission denied", secret=WRONG, remedy="grant what is missing")
     sql(place, "DROP ROLE guest")
 
@@ -208,7 +208,7 @@ def test_the_grants_of_the_documentation_suffice_and_say_what_they_do_not(place)
     for name in ("service", "reader"):
         sql(place, f"DROP ROLE IF EXISTS {name}; CREATE ROLE {name} LOGIN PASSWORD '{WRONG}'")
     sql(place, grants)
-    serving, reading = (opened(changed(place, user=name, password=WRONG)) for name in ("service", "reader"))
+    serving, reading = (opened(copy_with(place, user=name, password=WRONG)) for name in ("service", "reader"))
     kept = serving.remember("Deploys happen on Tuesdays.")
     serving.undo(kept.operation)
     assert [hit.memory.content for hit in serving.recall("Which port has the gateway?").hits] == [
@@ -227,7 +227,7 @@ def test_the_grants_of_the_documentation_suffice_and_say_what_they_do_not(place)
 def test_a_role_that_row_level_security_does_not_hold_is_warned_of_and_found_by_check(place, right):
     name = f"free_{right.lower()}"
     sql(place, f"CREATE ROLE {name} LOGIN {right} PASSWORD '{WRONG}'; GRANT perdure TO {name}")
-    url = changed(place, user=name, password=WRONG)
+    url = copy_with(place, user=name, password=WRONG)
     with pytest.warns(EmbedderWarning, match="bypasses row-level security"):
         memory = opened(url)
     memory.remember("zebra")
@@ -242,7 +242,7 @@ def test_a_role_that_row_level_security_does_not_hold_is_warned_of_and_found_by_
 
 def test_a_role_that_may_open_no_more_connections_is_told_so(place):
     sql(place, f"CREATE ROLE narrow LOGIN CONNECTION LIMIT 1 PASSWORD '{WRONG}'; GRANT perdure TO narrow")
-    url = changed(place, user="narrow", password=WRONG)
+    url = copy_with(place, user="narrow", password=WRONG)
     with psycopg.connect(url):
         refused(StoreBusy, lambda: opened(url), "CONNECTION LIMIT", secret=WRONG, remedy="ALTER ROLE")
     opened(url).close()
@@ -323,7 +323,7 @@ def test_what_is_shown_of_an_address_has_no_password():
 
 def test_a_pool_whose_connections_are_all_in_use_says_so_and_serves_in_order(shared, monkeypatch):
     monkeypatch.setattr(connections, "POOL_SECONDS", 0.3)
-    memory = opened(changed(shared, query="pool_size=1"))
+    memory = opened(copy_with(shared, query="pool_size=1"))
     memory.remember("zebra", "pool")
     store = memory._context.store
     began = time.monotonic()
@@ -342,7 +342,7 @@ def test_a_pool_whose_connections_are_all_in_use_says_so_and_serves_in_order(sha
 
 @pytest.mark.parametrize("limit", ["statement_timeout", "lock_timeout"])
 def test_a_server_that_takes_too_long_is_busy_and_nothing_is_written(shared, limit):
-    memory = opened(changed(shared, query=f"options=-c%20{limit}%3D200"))
+    memory = opened(copy_with(shared, query=f"options=-c%20{limit}%3D200"))
     memory.remember(f"zebra {limit}")
     with locked(shared, "SELECT * FROM namespace WHERE namespace = 'default' FOR UPDATE"):
         refused(StoreBusy, lambda: memory.remember("okapi"), limit, secret=password_of(shared), remedy="Try again")
@@ -388,7 +388,7 @@ def test_a_read_only_server_answers_and_says_that_it_did_not_count(place, how):
         memory.remember("zebra")
         if how == "database":
             sql(place, f"ALTER DATABASE {database_of(place)} SET default_transaction_read_only = on")
-    only = changed(place, query="options=-cdefault_transaction_read_only%3Don")
+    only = copy_with(place, query="options=-cdefault_transaction_read_only%3Don")
     memory = opened(place if how == "database" else only)
     found = memory.recall("zebra")
     assert found.hits

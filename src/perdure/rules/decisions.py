@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from perdure.records.instant import Instant
-from perdure.records.maker import changed
+from perdure.records.maker import copy_with
 from perdure.records.memory import Form, Record, Shelf, State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
@@ -97,13 +97,13 @@ class Decisions:
     def _add(self, stored: Record, trajectory: Trajectory) -> None:
         self._stored[stored.id], self._settled[stored.id] = stored, trajectory
         is_as_stored = trajectory.after is stored.state and not stored.accesses
-        self.records[stored.id] = stored if is_as_stored else changed(stored, state=trajectory.after, accesses=())
+        self.records[stored.id] = stored if is_as_stored else copy_with(stored, state=trajectory.after, accesses=())
         self.states[stored.id] = trajectory.after
 
     def record(self, identity: str) -> Record:
         """Return a memory as decided so far."""
         record, state = self.records[identity], self.states[identity]
-        return record if state is record.state else changed(record, state=state)
+        return record if state is record.state else copy_with(record, state=state)
 
     def result(self, identity: str) -> Record:
         """Return a memory as the plan leaves it: as decided, or as it was stored where nothing of it is."""
@@ -192,11 +192,11 @@ class Decisions:
 
     def _trajectories(self) -> list[Trajectory]:
         """Return what became of each memory that something was decided about, from where it was stored."""
-        decided = {i: changed(some[-1].state, held=False) for i, some in self._transitions.items()}
+        decided = {i: copy_with(some[-1].state, held=False) for i, some in self._transitions.items()}
         later = self._accesses(decided)
-        ends = [changed(later[i].after, held=False) if i in later else state for i, state in decided.items()]
+        ends = [copy_with(later[i].after, held=False) if i in later else state for i, state in decided.items()]
         return [
-            changed(
+            copy_with(
                 self._settled[i],
                 transitions=(
                     *self._settled[i].transitions,

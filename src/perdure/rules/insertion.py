@@ -14,7 +14,7 @@ from perdure.formulas.products import products_with_earlier
 from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import uniqueness
 from perdure.records.instant import Instant
-from perdure.records.maker import changed, maker_of
+from perdure.records.maker import copy_with, maker_of
 from perdure.records.memory import Content, Draft, Kind, Record, Scope, State, Status, Tier
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
@@ -81,7 +81,7 @@ def first_confidence(kind: Kind, policy: Policy) -> float:
 def initial_states(drafts: Sequence[PreparedDraft], policy: Policy, now: Instant) -> list[State]:
     """Return the states in which new memories start."""
     states = [
-        changed(
+        copy_with(
             _NEW,
             kind=n.draft.kind,
             scope=n.draft.scope,
@@ -124,7 +124,7 @@ def _place_one(state: State, message: bool, policy: Policy) -> State:  # zipped
     one = SingleMemory(state, policy)
     tier, (strength, level) = one.entry_tier(recent_message=message), _first_strength(policy)(state)
     one.place(tier, strength, level)
-    return changed(state, tier=tier, strength=strength, level=level, due_ms=one.due(), held=False)
+    return copy_with(state, tier=tier, strength=strength, level=level, due_ms=one.due(), held=False)
 
 
 class _FirstStrength:
@@ -156,9 +156,9 @@ def _first_reinforcement(columns: Columns, policy: Policy) -> tuple[Array, Array
 def with_due(states: Sequence[State], policy: Policy) -> list[State]:
     """Return states with the instant at which each next needs attention."""
     if len(states) <= FEW:
-        return [changed(s, due_ms=SingleMemory(s, policy).due()) for s in states]
+        return [copy_with(s, due_ms=SingleMemory(s, policy).due()) for s in states]
     due = next_moves(Columns.of(states), policy).at.tolist()
-    return [changed(s, due_ms=None if at >= NEVER else at) for s, at in zip(states, due, strict=True)]
+    return [copy_with(s, due_ms=None if at >= NEVER else at) for s, at in zip(states, due, strict=True)]
 
 
 def new_record(prepared: PreparedDraft, state: State, namespace: str, op: str) -> Record:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from perdure.knowledge.records.facts import Entity
-from perdure.records.maker import changed
+from perdure.records.maker import copy_with
 from perdure.records.memory import Document, Shelf
 from perdure.rules.language.words import PEOPLE, word_set
 
@@ -229,7 +229,7 @@ class Names:
 
     def add_entity(self, entity: Entity) -> None:
         """Make an entity known, with its aliases."""
-        self._entities[entity.id] = changed(entity, aliases={})
+        self._entities[entity.id] = copy_with(entity, aliases={})
         for form, written in entity.aliases.items():
             self.add(entity.id, written, form)
 
@@ -241,7 +241,7 @@ class Names:
             return form
         self._ids[form] = (*ids, identity)
         entity = self._entities.get(identity) or Entity(identity, written)
-        self._entities[identity] = changed(entity, aliases={**entity.aliases, form: written})
+        self._entities[identity] = copy_with(entity, aliases={**entity.aliases, form: written})
         if not ids:
             core, _ = _core(form)
             joined, shape = "".join(core), _shape(core)

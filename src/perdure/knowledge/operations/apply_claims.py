@@ -20,7 +20,7 @@ from perdure.knowledge.rules.fact_records import (
     status_after,
 )
 from perdure.records.instant import Instant
-from perdure.records.maker import changed
+from perdure.records.maker import copy_with
 from perdure.records.memory import CONFLICT_WITH, DERIVED, SUPERSEDES, Record, Scope, Shelf, Status, Trust
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.unarchive import unarchive
@@ -97,7 +97,7 @@ class ClaimWriter:
         predicate = decision.predicate or claim.predicate
         replaces = decision.about and decision.action is Action.REPLACE
         sort = decision.about[0].fact.type if replaces and not claim.denied else claim.type
-        resolved = changed(claim.under(predicate), type=sort)
+        resolved = copy_with(claim.under(predicate), type=sort)
         new_id = self.make(resolved, subject, name, source, decision.because)
         self.clash(decision, new_id, source)
         return new_id
@@ -215,13 +215,13 @@ class ClaimWriter:
         if not accepts_event(now, event) or (state.status is Status.SUPERSEDED and not was_past):
             return
         since = self.work.now if was_past else max(at, state.status_ms)
-        after = changed(state, status=status_after(now, event), status_ms=since, held=False)
+        after = copy_with(state, status=status_after(now, event), status_ms=since, held=False)
         self.work.change(identity, after, event.value, f"{event.value}: {because}")
         begin = fact.valid_from if fact.valid_from is not None else state.created_ms
         until = begin if event is FactEvent.DENIED else max(begin, ended)
         # The world changed when the message says; who asks later what was believed asks when it was learned.
         if not was_past:
-            told = changed(fact, valid_to=until, retired=self.work.now, told_to=fact.valid_to)
+            told = copy_with(fact, valid_to=until, retired=self.work.now, told_to=fact.valid_to)
             self.work.rewrite(told, because)
         self._settle(identity, because, believed=False)
         self.tally.retired.append(identity)
@@ -235,7 +235,7 @@ class ClaimWriter:
     def make(self, claim: Claim, subject: str, name: str, source: ClaimSource, because: str) -> str:
         """Store a claim as a fact of its own, and return its id."""
         sort = self.registry.sort(claim.predicate, claim.type)
-        claim = changed(claim, type=sort, many=claim.many or self._has_several(subject, claim.predicate, source.at))
+        claim = copy_with(claim, type=sort, many=claim.many or self._has_several(subject, claim.predicate, source.at))
         draft = draft_fact(
             name,
             claim.predicate,

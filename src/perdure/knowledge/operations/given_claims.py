@@ -54,7 +54,7 @@ from perdure.operations.remember_one import related_memory
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import Instant
-from perdure.records.maker import changed
+from perdure.records.maker import copy_with
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
 from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, MatchedName, ReplacedFact
 from perdure.rules.decisions import Decisions
@@ -253,7 +253,7 @@ class _Taker:
         trust, corrects, claim = self._trust(each.given), self.handed.corrects, each.claim
         if not self.registry.has(claim.predicate):
             several = any(k.fact.many and k.fact.predicate == claim.predicate for k in known)
-            claim = changed(claim, many=True) if several else claim
+            claim = copy_with(claim, many=True) if several else claim
         at = said_after(self.handed.at, known, self.work.now)
         return resolve_given(claim, known, replaced, at, self.policy, trust=trust, corrects=corrects)
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from perdure.records.instant import Instant
-from perdure.records.maker import changed
+from perdure.records.maker import copy_with
 from perdure.records.memory import Sort, Trust
 
 UNNAMED: Final = "value"
@@ -124,7 +124,7 @@ class Claim:
 
     def under(self, predicate: str) -> Claim:
         """Return the claim under a predicate, which is shown by its own words where it is another."""
-        return self if predicate == self.predicate else changed(self, predicate=predicate, called="")
+        return self if predicate == self.predicate else copy_with(self, predicate=predicate, called="")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from perdure.knowledge.rules.claim_resolution import (
 )
 from perdure.knowledge.rules.predicate_registry import Registry
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.maker import changed
+from perdure.records.maker import copy_with
 from perdure.records.memory import Trust
 from perdure.records.outcome import GivenClaim, HandedClaims
 from perdure.records.policy_knowledge import KnowledgePolicy
@@ -220,7 +220,7 @@ def resolve_given(
     outranked = any(outranks(k.fact, trust) for k in rivals)
     if rivals and not outranked and (corrects or any(k.fact.id in replaced for k in rivals)):
         sure = max(claim.confidence, policy.correction) if trust is Trust.USER else claim.confidence
-        claim = changed(claim, learned=FactOrigin.CORRECTION, confidence=sure)
+        claim = copy_with(claim, learned=FactOrigin.CORRECTION, confidence=sure)
     elif outranked:
         claim = replace(claim, learned=FactOrigin.STATEMENT, old=None)
     # What is replaced by name was said before, also where the clock of the machine that says so is late.

@@ -9,7 +9,7 @@ from typing import Final
 from perdure.formulas.importance import DIMINISHING_UNIT
 from perdure.formulas.value import MASS_RATE
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.maker import changed
+from perdure.records.maker import copy_with
 from perdure.records.memory import State
 from perdure.records.policy import Policy
 
@@ -37,7 +37,7 @@ def with_accesses(state: State, accesses: Sequence[tuple[Instant, int]], policy:
         if day != at // DAY_MS:
             day, boosted = at // DAY_MS, 0.0
         importance, boosted = _boost(importance, boosted, times, policy)
-    return changed(
+    return copy_with(
         state,
         importance=importance,
         boosted=boosted,

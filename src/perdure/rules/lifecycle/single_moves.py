@@ -15,7 +15,7 @@ import numpy as np
 from perdure.formulas.curve import DAY_MS, HORIZON_DAYS, NEVER
 from perdure.formulas.single import SingleValue, amplifier_of_one, confidence_crossing
 from perdure.records.instant import Instant
-from perdure.records.maker import changed
+from perdure.records.maker import copy_with
 from perdure.records.memory import State, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
@@ -179,4 +179,4 @@ def counted_in(
         if one.may_rise():
             return None
     due = one.due()
-    return None if due is not None and due <= now else (changed(state, due_ms=due), counted)
+    return None if due is not None and due <= now else (copy_with(state, due_ms=due), counted)
