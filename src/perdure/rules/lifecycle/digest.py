@@ -30,9 +30,9 @@ from perdure.rules.lifecycle.digest_entries import (
     by_topic,
     entries_of,
     is_meant_to_be_kept,
-    repeats,
 )
 from perdure.rules.lifecycle.older_statements import find_older, vector_rows
+from perdure.rules.lifecycle.said_already import repeats
 
 BEGIN: Final = "<!-- perdure:begin -->"
 END: Final = END_MARKER
