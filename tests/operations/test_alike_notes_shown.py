@@ -45,8 +45,13 @@ def test_why_names_the_note_that_says_all_that_a_note_without_a_line_says(path):
 def test_a_message_that_puts_another_word_in_the_place_of_a_notes_has_a_line(path):
     with perdure.open(path) as memory:
         note = memory.remember("The api service must never be restarted by hand during business hours.")
-        memory.ingest([Message("The web service must never be restarted by hand during business hours.", "user")], session="s")
-        memory.ingest([Message("Please note: the api service must never be restarted by hand during business hours.", "user")], session="t")
+        memory.ingest(
+            [Message("The web service must never be restarted by hand during business hours.", "user")], session="s"
+        )
+        memory.ingest(
+            [Message("Please note: the api service must never be restarted by hand during business hours.", "user")],
+            session="t",
+        )
         text = memory.digest()
         assert "The web service must never be restarted by hand during business hours." in text
         assert "Please note" not in text

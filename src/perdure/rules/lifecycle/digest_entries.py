@@ -124,7 +124,8 @@ def entries_of(
         day = day_of(memory.created_at, year) if section == STATED and not said else ""
         own = over.get(memory.id, OverInText())
         if not own.remarks:
-            own = replace(own, remarks=_remarks(memory, older), doubted=memory.id in older.doubted)
+            in_doubt = memory.id in older.doubted or memory.id in older.doubted_lists
+            own = replace(own, remarks=_remarks(memory, older), doubted=in_doubt)
         spans = _apart((*own.left_out, *older.left_out.get(memory.id, ())))
         if line := render_line(memory, shown, spans, year, bare=bool(day), over=own):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))

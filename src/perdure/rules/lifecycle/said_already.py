@@ -32,15 +32,13 @@ def noted_ids(memories: Sequence[MemoryItem], notes: Sequence[tuple[str, float]]
     words = [content_words(text) for text, _ in notes]
     holders = WordHolders(words)
     before = np.array([before for _, before in notes], np.float64)
-    least = np.array([ECHO * len(own) if len(own) >= _LEAST_WORDS else math.inf for own in words], np.float64)
-
-    sizes = np.array([len(own) for own in words], np.int64)
+    sizes = np.array([len(own) if len(own) >= _LEAST_WORDS else math.inf for own in words], np.float64)
 
     def is_noted(memory: MemoryItem) -> bool:
         said = content_words(memory.content)
         common = holders.counts(said)
-        whole = (common == sizes) | (len(said) > sizes)
-        alike = np.flatnonzero((common >= least) & whole & (before > said_at(memory.state)))
+        says_it = (common >= sizes) | ((common >= ECHO * sizes) & (len(said) > sizes))
+        alike = np.flatnonzero(says_it & (before > said_at(memory.state)))
         return any(not denies(memory.content[:_HEAD], notes[at][0][:_HEAD]) for at in alike.tolist())
 
     return {m.id for m in memories if m.kind is Kind.EPISODE and not m.pinned and is_noted(m)}
