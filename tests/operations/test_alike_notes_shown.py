@@ -63,3 +63,17 @@ def test_why_says_nothing_of_another_where_each_note_has_a_line(path):
     with perdure.open(path) as memory:
         kept = [memory.remember(f"The {name} service may not be restarted by hand.") for name in ("api", "web")]
         assert not any("instead" in memory.why(note.id).summary for note in kept)
+
+
+@pytest.mark.parametrize("fuller_first", [True, False])
+def test_of_two_notes_of_which_one_has_a_word_more_that_one_has_the_line(path, fuller_first):
+    fuller = "The nightly parser of the orders fails on empty lines at the end."
+    notes = [fuller, "The nightly parser of the orders fails on empty lines."]
+    with perdure.open(path) as memory:
+        for note in notes if fuller_first else reversed(notes):
+            memory.remember(note)
+        lines = [line for line in memory.digest().splitlines() if "parser" in line]
+        assert len(lines) == 1
+        assert fuller in lines[0]
+        shorter = next(m for m in memory.list() if m.content == notes[1])
+        assert "instead, which says it too" in memory.why(shorter.id).summary

@@ -70,6 +70,12 @@ def repeats(one: MemoryItem, other: MemoryItem) -> bool:
     return all(set(getattr(mine, kind)) <= set(getattr(others, kind)) for kind in kinds)
 
 
+def nearly_says(one: MemoryItem, other: MemoryItem) -> bool:
+    """Return whether a memory says nothing that another does not, and hardly less than that one."""
+    least = ECHO * len(content_words(other.content))
+    return len(content_words(one.content)) >= least and repeats(one, other)
+
+
 def may_stand_for(other: MemoryItem, memory: MemoryItem) -> bool:
     """Return whether a line of another memory leaves no line for a memory, whichever of the rules here it is."""
     notes = [(other.content, math.inf)] if other.kind is Kind.NOTE else []
