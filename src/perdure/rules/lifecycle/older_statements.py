@@ -245,7 +245,8 @@ def _replaced(
                 partly.setdefault(messages[other].id, {})[value.text] = messages[at].id
             over[at] |= earlier
             over[at, more] = False
-            if (earlier.any() or value.past) and value.end > value.start:
+            is_talk = messages[at].kind is Kind.EPISODE  # a note stands in the words that somebody chose for it
+            if is_talk and (earlier.any() or value.past) and value.end > value.start:
                 left_out.setdefault(messages[at].id, []).append((value.start, value.end))
         for value_words, beside in returned:
             back[value_words].append(at)
