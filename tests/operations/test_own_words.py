@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import perdure
 from perdure.records.memory import Message
 
 
@@ -30,3 +31,26 @@ def test_of_a_message_only_what_holds_is_shown(memory):
     text = memory.digest()
     assert "Thursday" in text
     assert "Tuesday" not in text
+
+
+VALUE = "hunter2-Zq81xv"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"The test database password is {VALUE}.", ""),
+        (f"password: {VALUE}", ""),
+        (f"The test database password is {VALUE}. It expires on 3 May.", "It expires on 3 May."),
+        (f"Log in to kelp:8443 with the password {VALUE}", "kelp:8443"),
+        (f"Never share the password {VALUE}", "Never share"),
+    ],
+)
+def test_what_says_nothing_but_a_secret_is_not_shown_unasked(memory, text, shown):
+    with pytest.warns(perdure.PerdureWarning, match="1 secret was replaced"):
+        noted = memory.remember(text)
+    assert "[redacted: " in noted.memory.content
+    for line in (memory.digest(), memory.agent.opening("a", "default")):
+        assert shown in line
+        assert ("[redacted: " in line) is bool(shown)
+    assert [h.memory.id for h in memory.recall("password").hits] == [noted.id]

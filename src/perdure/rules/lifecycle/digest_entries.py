@@ -29,7 +29,13 @@ from perdure.rules.lasting import (
     names_within,
     without_redacted,
 )
-from perdure.rules.lifecycle.digest_lines import day_of, render_line, sort_of_memory, telling_sentences
+from perdure.rules.lifecycle.digest_lines import (
+    day_of,
+    render_line,
+    says_only_a_secret,
+    sort_of_memory,
+    telling_sentences,
+)
 from perdure.rules.lifecycle.older_statements import OlderStatements, vector_rows
 from perdure.rules.lifecycle.said_already import cached_anchors, noted_ids, repeated_requests
 from perdure.rules.source_trust import is_trusted, stored_trust
@@ -115,7 +121,7 @@ def entries_of(
     recency = {} if said else _recency(memories)
     found = []
     for memory in memories:
-        if memory.id in older.over and not memory.pinned:
+        if not memory.pinned and (memory.id in older.over or says_only_a_secret(memory.content)):
             continue
         place, shown = places[memory.id]
         section, counts = (place, 1.0) if said else _brief_place(memory, place)
