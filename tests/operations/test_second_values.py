@@ -53,6 +53,10 @@ ONE = (
     "primary email",
     "cat name",
     "bug status",
+    "meeting",
+    "Meetings",
+    "training",
+    "Teammeeting",
 )
 
 
@@ -64,6 +68,25 @@ def test_a_second_value_stays_beside_the_first_where_a_predicate_has_several(mem
     assert (len(done.retired), done.asked) == (len(ONE), ())
     kept = {name: believed(memory, f"Nr {n}") for n, name in enumerate(names)}
     assert kept == {**dict.fromkeys(SEVERAL, BOTH), **dict.fromkeys(ONE, NEWER)}
+
+
+def test_two_appointments_of_one_name_are_in_conflict(memory):
+    for n, (name, first, second) in enumerate(
+        [("meeting", "Wednesday 9:30", "Thursday 10:00"), ("training", "Monday", "Friday")]
+    ):
+        for value in (first, second):
+            fact = {"subject": f"Team {n}", "predicate": name, "value": value}
+            memory.remember(f"The {name} of team {n} is on {value}.", facts=[fact])
+    assert all(f.contested for f in memory.facts())
+    assert len(memory.review()) == 2
+
+
+def test_whom_somebody_meets_or_what_somebody_trains_may_be_several(memory, clock):
+    said = [("meets", "Ben"), ("meets", "Cleo"), ("trains", "a dog"), ("trains", "a falcon")]
+    for name, value in said:
+        memory.learn(claims=[{"subject": "Ana", "predicate": name, "value": value}])
+        clock.passes(days=10)
+    assert believed(memory) == {value for _, value in said}
 
 
 ADDING = (

@@ -9,6 +9,7 @@ from perdure.operations.consolidation.relate import edges
 from perdure.operations.corrections import taken_back
 from perdure.operations.documents import find_records, successors
 from perdure.operations.intact import intact_records, refuse_altered
+from perdure.operations.lifecycle.digest import shown_instead
 from perdure.operations.lifecycle.sweep import what_is_due
 from perdure.operations.ports import Context
 from perdure.operations.recall import best_hits, embed_and_search, of_then, recall
@@ -18,7 +19,7 @@ from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
 from perdure.records.memory import DERIVED, LIKELY_SUPERSEDES, Kind, MemoryItem, Record, Scope, Status
 from perdure.records.recall import Absence, Filters, Hit, OutdatedFact, Pool, Query
-from perdure.rules.explanation import explain, inverse_link, likely_untrue, value_replaced
+from perdure.rules.explanation import explain, inverse_link, likely_untrue, listed_instead, value_replaced
 from perdure.rules.language.asked_days import days_asked_for
 from perdure.rules.language.dates import Period
 from perdure.rules.lifecycle.signals import memory_items
@@ -85,7 +86,8 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     back = taken_back(ctx, memory, over, memory_items(sources, ctx.policy, now) if memory.kind is Kind.FACT else ())
     untrue = likely_untrue(memory.kind, later, chances) or value_replaced(back.newer)
     due = what_is_due(ctx, record.namespace, identity)
-    explanation = explain(memory, history, shown, ctx.policy, now, due, untrue)
+    instead = listed_instead(shown_instead(ctx, memory))
+    explanation = explain(memory, history, shown, ctx.policy, now, due, untrue=untrue, instead=instead)
     explanation = replace(explanation, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
     return _with_standing(ctx, record, (*over, *back.over), explanation)
 

@@ -34,8 +34,9 @@ from perdure.records.recall import Filters, Hit
 from perdure.rules.corrected_hits import with_parts
 from perdure.rules.language.sentences import as_sentence
 from perdure.rules.language.tokens import estimate_tokens
-from perdure.rules.lifecycle.digest_entries import is_informative, repeated_requests
+from perdure.rules.lifecycle.digest_entries import is_informative
 from perdure.rules.lifecycle.older_statements import find_older
+from perdure.rules.lifecycle.said_already import repeated_requests
 from perdure.rules.newer_beside import with_newer
 from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy

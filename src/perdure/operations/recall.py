@@ -44,6 +44,7 @@ from perdure.rules.ranking import (
     with_signals,
 )
 from perdure.rules.redaction import redact_by_policy
+from perdure.rules.settled_parts import settled_parts_first
 
 _ROOM: Final = 3  # from so many hits on the last place may go to what usually follows
 _OF_DAYS: Final = 200  # so many of the latest memories of each period that a question asks for
@@ -110,7 +111,7 @@ def _rank_matches(ctx: Context, text: str, namespace: str, limit: int, filters: 
     hits = with_rivals(ctx, namespace, with_successors(ctx, namespace, hits, filters), filters)
     hits = with_later_statements(ctx, namespace, hits, text, filters, links)
     hits = with_corrections(ctx, namespace, latest_of_conflicts_first(hits, text), text, links)
-    hits = named_first(decided_first(hits), query.text)[:limit]
+    hits = named_first(settled_parts_first(decided_first(hits), text), query.text)[:limit]
     hits = ctx.extension.with_earlier(ctx, namespace, hits, filters) if asks_for_earlier(text) else hits
     if not hits:
         return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))

@@ -62,19 +62,22 @@ def explain(
     policy: Policy,
     now: Instant,
     due: tuple[Trajectory, str],
+    *,
     untrue: str = "",
+    instead: str = "",
 ) -> Explanation:
     """Return the explanation of one memory as read at an instant.
 
     ``due`` is what a sweep would now make of it, and why the loss budget would hold it; ``untrue`` what
-    ``likely_untrue`` says of it.
+    ``likely_untrue`` says of it, ``instead`` what ``listed_instead`` does.
     """
     parts = _parts(memory.state, policy, now)
     next_move = _hold(*due, history) or _next_move(due[0], policy)
+    remarks = "".join(f"{said} " for said in (untrue, instead) if said)
     summary = (
         f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(memory.state.tier_ms)}; "
         f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
-        f"{_affirmed_since(memory)}{untrue}{' ' * bool(untrue)}Last entry: {_last_reason(history)}. {next_move}"
+        f"{_affirmed_since(memory)}{remarks}Last entry: {_last_reason(history)}. {next_move}"
     )
     return Explanation(
         id=memory.id,
@@ -109,6 +112,15 @@ def likely_untrue(kind: Kind, later: Sequence[Record], chances: Mapping[str, flo
     makes = "makes what says it untrue" if chance is None else f"makes it untrue with a chance of {chance:.2f}"
     listed = "leaves it out unless it lists more" if kind is Kind.EPISODE else "lists it only beside that one"
     return _doubt(last.id, last.state, last.content.text, makes, listed)
+
+
+def listed_instead(other: MemoryItem | None) -> str:
+    """Return what tells that another memory has the line of one that has none in MEMORY.md; empty where none has."""
+    if other is None:
+        return ""
+    return (
+        f"MEMORY.md shows {short_id(other.id)} instead, which says it too: {quoted_line(other.content, LONGEST_LABEL)}."
+    )
 
 
 def value_replaced(later: Sequence[MemoryItem]) -> str:

@@ -14,22 +14,24 @@ from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
 from perdure.operations.superseding import judges_statements, likely_superseded, resting_on
 from perdure.records.instant import from_instant
-from perdure.records.memory import SUPERSEDES, Kind, MemoryItem
-from perdure.records.recall import Filters
+from perdure.records.memory import SUPERSEDES, Kind, MemoryItem, Status
+from perdure.records.recall import Filters, Query
 from perdure.records.report import Digest
 from perdure.records.signal_results import Question
 from perdure.rules.language.replaced_values import replaced_values
 from perdure.rules.language.tokens import estimate_tokens
+from perdure.rules.language.words import query_words
 from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest import Candidates, build_digest, choose_entries
-from perdure.rules.lifecycle.digest_entries import noted_ids
 from perdure.rules.lifecycle.ended_memories import has_ended
-from perdure.rules.lifecycle.signals import whole_memory_items
+from perdure.rules.lifecycle.said_already import may_stand_for, noted_ids
+from perdure.rules.lifecycle.signals import memory_items, whole_memory_items
 
 CONSIDERED: Final = 2000
 _line_tokens: Final = lru_cache(maxsize=4096)(estimate_tokens)
 """Most lines of a file that is rewritten are as they were."""
 _QUESTIONS: Final = 50
+_ALIKE: Final = 20  # so many memories with words of one are looked at for one that says what it says
 
 
 def digest(
@@ -52,6 +54,30 @@ def digest(
         profile=profile,
     )
     return build_digest(selection if brief else replace(selection, entries=join_lines(ctx, selection.entries)))
+
+
+def shown_instead(ctx: Context, memory: MemoryItem) -> MemoryItem | None:
+    """Return the memory whose line in MEMORY.md says what another one says, if that one has no line for its sake."""
+    if memory.status is not Status.ACTIVE or memory.pinned or not (words := query_words(memory.content)):
+        return None
+    pool = ctx.store.search(
+        memory.namespace, Query(" ".join(words), words), Filters(isolated=True), ctx.policy.recall.for_limit(_ALIKE)
+    )
+    records = ctx.store.get(memory.namespace, [i for i in pool.columns.ids if i != memory.id])
+    alike = memory_items(intact_records(records), ctx.policy, ctx.clock(), ctx.counted)
+    others = [m for m in alike if may_stand_for(m, memory)]
+    if not others:
+        return None
+    shown = choose_entries(
+        candidates(ctx, memory.namespace),
+        ctx.policy,
+        tokens=_line_tokens,
+        namespace=memory.namespace,
+        budget_tokens=None,
+        profile=None,
+    )
+    listed = {entry.memory.id for entry in shown.entries}
+    return None if memory.id in listed else next((m for m in others if m.id in listed), None)
 
 
 def write_summary(ctx: Context, namespace: str) -> str:

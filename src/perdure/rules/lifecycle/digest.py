@@ -30,9 +30,9 @@ from perdure.rules.lifecycle.digest_entries import (
     by_topic,
     entries_of,
     is_meant_to_be_kept,
-    repeats,
 )
 from perdure.rules.lifecycle.older_statements import find_older, vector_rows
+from perdure.rules.lifecycle.said_already import nearly_says, repeats
 
 BEGIN: Final = "<!-- perdure:begin -->"
 END: Final = END_MARKER
@@ -164,11 +164,30 @@ def choose(ordered: Iterable[DigestEntry], sizes: Mapping[str, int], budget: Dig
             if not shortest or budget.is_beyond(sizes[shortest[-1]]):
                 break
             continue
-        if budget.has_room(entry) and not any(repeats(entry.memory, other.memory) for other in chosen):
+        if not budget.has_room(entry) or any(repeats(entry.memory, other.memory) for other in chosen):
+            continue
+        taken.add(entry.memory.id)
+        if (shorter := _said_by(entry, chosen)) is None:
             budget.takes(entry.measured_line, entry.section, entry.day)
             chosen.append(entry)
-            taken.add(entry.memory.id)
+        else:
+            budget.exchange(chosen[shorter].measured_line, entry.measured_line)
+            chosen[shorter] = entry
     return chosen
+
+
+def _said_by(entry: DigestEntry, chosen: Sequence[DigestEntry]) -> int | None:
+    """Return the place of a chosen line whose place an entry takes: it says all of that, and a word or two more."""
+    return next(
+        (
+            at
+            for at, other in enumerate(chosen)
+            if (other.section, other.day) == (entry.section, entry.day)
+            and not other.memory.pinned
+            and nearly_says(other.memory, entry.memory)
+        ),
+        None,
+    )
 
 
 def render(entries: Sequence[DigestEntry], questions: Sequence[Question], namespace: str, asking: str = "") -> str:
@@ -261,6 +280,11 @@ class DigestBudget:
         self.used = after
         self.headings.update(missing)
         return True
+
+    def exchange(self, line: str, other: str) -> None:
+        """Take a line that fits in the place of one that was taken."""
+        gained = zip(self.used, self._size(f"{other}\n"), self._size(f"{line}\n"), strict=True)
+        self.used = [used + new - old for used, new, old in gained]
 
     def _new_headings(self, section: str, day: str) -> list[str]:
         needed = [f"\n## {section}\n{self.asking if section == OPEN else ''}", *([f"{day}:\n"] if day else [])]

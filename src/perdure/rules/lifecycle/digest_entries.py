@@ -12,14 +12,11 @@ from typing import Final
 import numpy as np
 
 from perdure.formulas.products import products_with_earlier
-from perdure.records.digests import same_words
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.patterns import lazy_pattern
 from perdure.records.recall import TextCaveats
 from perdure.records.vector import Vector
-from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
-from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
 from perdure.rules.last_said import said_at
 from perdure.rules.lasting import (
@@ -32,12 +29,18 @@ from perdure.rules.lasting import (
     names_within,
     without_redacted,
 )
-from perdure.rules.lifecycle.digest_lines import day_of, render_line, sort_of_memory, telling_sentences
+from perdure.rules.lifecycle.digest_lines import (
+    day_of,
+    render_line,
+    says_only_a_secret,
+    sort_of_memory,
+    telling_sentences,
+)
 from perdure.rules.lifecycle.older_statements import OlderStatements, vector_rows
-from perdure.rules.meaning_guard import Anchors, anchors, denies
+from perdure.rules.lifecycle.said_already import cached_anchors, noted_ids, repeated_requests
 from perdure.rules.source_trust import is_trusted, stored_trust
 from perdure.rules.standing import gives_standing_order
-from perdure.rules.worth import find_requests, is_small_talk
+from perdure.rules.worth import is_small_talk
 
 FACTS, RULES, NOTES, STATED, SAID, OPEN = (
     "Facts",  # what the store believes, and summaries
@@ -70,8 +73,6 @@ BRIEF_SUBSTANCE: Final = 0.5
 """The power of what a message says in what it counts for at a session's start, where its place in time counts more."""
 SAID_BRIEF: Final = 0.5  # what was merely said counts for this share at a session's start
 PINNED: Final = 10.0
-ECHO: Final = 0.8  # from this share of a text's words on, another that has them may say all that it says
-_LEAST_WORDS: Final = 4  # words that a note has at least, for a message to say what it says
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
 _HEAD: Final = 4000
 _WORDS: Final = lazy_pattern(r"[^\W\d_]{2}|[\u2e80-\U0003ffff]")
@@ -120,7 +121,7 @@ def entries_of(
     recency = {} if said else _recency(memories)
     found = []
     for memory in memories:
-        if memory.id in older.over and not memory.pinned:
+        if not memory.pinned and (memory.id in older.over or says_only_a_secret(memory.content)):
             continue
         place, shown = places[memory.id]
         section, counts = (place, 1.0) if said else _brief_place(memory, place)
@@ -129,7 +130,8 @@ def entries_of(
         day = day_of(memory.created_at, year) if section == STATED and not said else ""
         own = over.get(memory.id, TextCaveats())
         if not own.remarks:
-            own = replace(own, remarks=_remarks(memory, older), doubted=memory.id in older.doubted)
+            in_doubt = memory.id in older.doubted or memory.id in older.doubted_lists
+            own = replace(own, remarks=_remarks(memory, older), doubted=in_doubt)
         spans = _apart((*own.left_out, *older.left_out.get(memory.id, ())))
         if line := render_line(memory, shown, spans, year, bare=bool(day), over=own):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
@@ -165,38 +167,6 @@ def _brief_place(memory: MemoryItem, section: str) -> tuple[str, float]:
     if section == SAID:
         return ("" if _only_asks(memory, sort_of_memory(memory)) else STATED), SAID_BRIEF
     return ("" if section == OPEN else section), 1.0
-
-
-def noted_ids(memories: Sequence[MemoryItem], notes: Sequence[tuple[str, float]]) -> set[str]:
-    """Return the messages that say what a note says: somebody has put it in a few words already. What is pinned stays.
-
-    What denies a note says something else. Beside each note stands the time before which a message was said, in
-    milliseconds.
-    """
-    words = [content_words(text) for text, _ in notes]
-    holders = WordHolders(words)
-    before = np.array([before for _, before in notes], np.float64)
-    least = np.array([ECHO * len(own) if len(own) >= _LEAST_WORDS else math.inf for own in words], np.float64)
-
-    def is_noted(memory: MemoryItem) -> bool:
-        common = holders.counts(content_words(memory.content))
-        alike = np.flatnonzero((common >= least) & (before > said_at(memory.state)))
-        return any(not denies(memory.content[:_HEAD], notes[at][0][:_HEAD]) for at in alike.tolist())
-
-    return {m.id for m in memories if m.kind is Kind.EPISODE and not m.pinned and is_noted(m)}
-
-
-def repeated_requests(memories: Iterable[MemoryItem]) -> set[str]:
-    """Return the messages that ask to have remembered what notes among the memories say in the same words."""
-    memories = list(memories)
-    notes = {_plain(m.content) for m in memories if m.kind is Kind.NOTE}
-    asking = [m for m in memories if m.kind is Kind.EPISODE and not m.pinned and sort_of_memory(m) is Sort.REQUEST]
-    asked = {m.id: {_plain(request.content) for request in find_requests(m.content[:_HEAD])} for m in asking}
-    return {identity for identity, words in asked.items() if words and words <= notes}
-
-
-def _plain(text: str) -> str:
-    return same_words(text).rstrip(".")
 
 
 def is_meant_to_be_kept(memory: MemoryItem) -> bool:
@@ -341,7 +311,7 @@ def information_score(text: str) -> float:
 
     docs/decisions/0030-memory-summary.md has the measurement.
     """
-    found = _anchors(text[:_HEAD])
+    found = cached_anchors(text[:_HEAD])
     details = 2 * len(set(found.dates)) + sum(len(set(some)) for some in (found.names, found.numbers, found.code))
     asserted = SLIGHT + (1.0 - SLIGHT) * min(1.0, asserted_bytes(text) / ASSERTED)
     return asserted * (1.0 + TELLING * min(1.0, details / ANCHORS))
@@ -352,21 +322,6 @@ def asserted_bytes(text: str) -> int:
     text = text[:_HEAD]
     parts = (text[start:end] for start, end in sentences(text))
     return sum(len(part.encode("utf-8", "replace")) for part in parts if not part.endswith(_ASKS))
-
-
-def repeats(one: MemoryItem, other: MemoryItem) -> bool:
-    """Return whether a memory says nothing that another does not: no number, name or identifier; nor denies either."""
-    own, other_words = content_words(one.content), content_words(other.content)
-    if not own or len(own & other_words) < ECHO * len(own) or denies(one.content[:_HEAD], other.content[:_HEAD]):
-        return False
-    mine, others = _anchors(one.content), _anchors(other.content)
-    kinds = ("numbers", "dates", "names", "code", "negations")
-    return all(set(getattr(mine, kind)) <= set(getattr(others, kind)) for kind in kinds)
-
-
-@lru_cache(maxsize=4096)
-def _anchors(text: str) -> Anchors:
-    return anchors(text)
 
 
 def by_topic(entries: Sequence[DigestEntry]) -> list[DigestEntry]:

@@ -14,9 +14,11 @@ from perdure.records.recall import TextCaveats
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.markdown import inline
 from perdure.rules.language.relative_days import resolve_days
+from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import as_sentence, sentences
 from perdure.rules.language.words import has_name
-from perdure.rules.lasting import is_instruction
+from perdure.rules.lasting import is_instruction, without_redacted
+from perdure.rules.meaning_guard import anchors
 from perdure.rules.source_trust import display_text
 from perdure.rules.worth import ends_with_question, find_requests, is_small_talk, sort_of
 
@@ -26,6 +28,8 @@ _MOST_OVER: Final = 3
 _ALL_HOLDS: Final = TextCaveats()
 _DOUBT: Final = " (a later message may say otherwise)"
 _HEAD: Final = 4000  # characters of a message that are read
+_MARK: Final = "[redacted: "
+_WORDS_OF_A_SECRET: Final = 3  # that say whose it is: "test database password"
 _ENDS_WITH_ITS_LINE: Final = re.compile(r"(?<![.!?])[\w`%)\]]\Z")
 """An item of a list, a command and the like: no mark ends them."""
 
@@ -129,6 +133,23 @@ def telling_sentences(parts: Iterable[str]) -> list[str]:
     """Return the sentences that tell something: no code, no question, nothing to be done once, no polite words."""
     statements = [p for p in parts if not p.startswith("```") and not ends_with_question(p)]
     return [p for p in statements if not (is_small_talk(p) or is_instruction(p))]
+
+
+def says_only_a_secret(text: str) -> bool:
+    """Return whether a text only says that there is a secret, replaced by now: "The mail password is ...".
+
+    Each of its sentences ends with one, and names, numbers and denies nothing in the few words before it.
+    """
+    if _MARK not in text:
+        return False
+    return all(_is_of_a_secret(text[start:end]) for start, end in sentences(text[:_HEAD]))
+
+
+def _is_of_a_secret(sentence: str) -> bool:
+    before, found, after = sentence.rpartition(_MARK)
+    rest = without_redacted(before)
+    is_last = bool(found) and not any(map(str.isalnum, after.partition("]")[2]))
+    return is_last and len(content_words(rest)) <= _WORDS_OF_A_SECRET and anchors(rest) == anchors("")
 
 
 def _fit(parts: Sequence[str]) -> str:

@@ -10,7 +10,8 @@ from typing import Any, Final
 from perdure.records.identifier import shown_id
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.replaced_values import content_words
-from perdure.rules.lifecycle.digest_entries import ECHO, OPEN, SECTIONS, DigestEntry, by_topic, topics
+from perdure.rules.lifecycle.digest_entries import OPEN, SECTIONS, DigestEntry, by_topic, topics
+from perdure.rules.lifecycle.said_already import ECHO
 from perdure.rules.meaning_guard import lost_meaning
 
 _MOST: Final = 8  # so many lines are joined at most: a reader must still see which memory says what

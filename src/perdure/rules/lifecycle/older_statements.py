@@ -59,6 +59,8 @@ class OlderStatements:
     newer: dict[str, list[str]] = field(default_factory=dict)
     # fact or note -> the latest that likely make it untrue, or name its value as replaced: it is shown with that doubt
     doubted: dict[str, list[str]] = field(default_factory=dict)
+    # the same of a note that lists several things, of which they name some: where it is shown it carries the doubt
+    doubted_lists: dict[str, list[str]] = field(default_factory=dict)
 
 
 def find_older(
@@ -117,7 +119,8 @@ def _older_among(
     told = np.array([said_at(m.state) for m in messages], np.int64)
     newer = (corrected | differing | linked | others | notes_alike) & (told[:, None] > told)
     newer = np.ascontiguousarray(newer.T)  # [earlier, later]
-    notes = _by_earlier(ids, (linked_whole & ~said & (told[:, None] > told)).T)
+    of_notes = ~said & (told[:, None] > told)
+    doubted, lists = (_by_earlier(ids, (some & of_notes).T) for some in (linked_whole, linked & ~linked_whole))
     successions = (over | others) & brief[:, None]
     for earlier in np.flatnonzero(over.any(axis=0) & said).tolist():
         if _holds_in_part(messages, words, earlier, np.flatnonzero(over[:, earlier]).tolist(), left_out, partly):
@@ -130,7 +133,8 @@ def _older_among(
         {ids[earlier]: ids[later] for later, earlier in np.argwhere(corrected).tolist()},
         partly,
         _by_earlier(ids, newer),
-        notes,
+        doubted,
+        lists,
     )
 
 
@@ -241,7 +245,8 @@ def _replaced_pairs(
                 partly.setdefault(messages[other].id, {})[value.text] = messages[at].id
             over[at] |= earlier
             over[at, more] = False
-            if (earlier.any() or value.past) and value.end > value.start:
+            is_talk = messages[at].kind is Kind.EPISODE  # a note stands in the words that somebody chose for it
+            if is_talk and (earlier.any() or value.past) and value.end > value.start:
                 left_out.setdefault(messages[at].id, []).append((value.start, value.end))
         for value_words, beside in returned:
             back[value_words].append(at)

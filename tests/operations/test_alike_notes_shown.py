@@ -1,0 +1,79 @@
+"""MEMORY.md has a line for each of two notes that differ in one word, and `why` names what stands for one without."""
+
+from __future__ import annotations
+
+import pytest
+
+import perdure
+from perdure.records.memory import Message
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        ("The api service may not be restarted by hand.", "The web service may not be restarted by hand."),
+        ("Server alpha runs Debian 12.", "Server billing runs Debian 12."),
+        ("Server alpha runs Debian 12.", "Server beta runs Debian 12.", "Server gamma runs Debian 12."),
+        ("Allowed file types: png, jpg, gif.", "Allowed file types: png, jpg, webp."),
+        (
+            "We decided to use Debian 12 for alpha because it is cheaper.",
+            "We decided to use Debian 12 for billing because it is cheaper.",
+        ),
+    ],
+    ids=["services", "servers", "three servers", "file types", "decisions"],
+)
+def test_notes_that_differ_in_one_word_have_a_line_each(path, notes):
+    with perdure.open(path) as memory:
+        for note in notes:
+            memory.remember(note)
+        text, start = memory.digest(), memory.agent.opening("a", "default")
+        assert [note for note in notes if note not in text] == []
+        assert [note for note in notes if note not in start] == []
+
+
+def test_why_names_the_note_that_says_all_that_a_note_without_a_line_says(path):
+    with perdure.open(path) as memory:
+        whole = memory.remember("The staging server listens on port 8081, behind the proxy.", pinned=True)
+        part = memory.remember("The staging server listens on port 8081.")
+        assert whole.id[-8:] in memory.digest()
+        assert part.id[-8:] not in memory.digest()
+        summary = memory.why(part.id).summary
+        assert f"MEMORY.md shows {whole.id[-8:]} instead, which says it too: " in summary
+        assert "instead" not in memory.why(whole.id).summary
+
+
+def test_a_message_that_puts_another_word_in_the_place_of_a_notes_has_a_line(path):
+    with perdure.open(path) as memory:
+        note = memory.remember("The api service must never be restarted by hand during business hours.")
+        memory.ingest(
+            [Message("The web service must never be restarted by hand during business hours.", "user")], session="s"
+        )
+        memory.ingest(
+            [Message("Please note: the api service must never be restarted by hand during business hours.", "user")],
+            session="t",
+        )
+        text = memory.digest()
+        assert "The web service must never be restarted by hand during business hours." in text
+        assert "Please note" not in text
+        asked = next(m for m in memory.list() if m.content.startswith("Please"))
+        assert f"MEMORY.md shows {note.id[-8:]} instead" in memory.why(asked.id).summary
+
+
+def test_why_says_nothing_of_another_where_each_note_has_a_line(path):
+    with perdure.open(path) as memory:
+        kept = [memory.remember(f"The {name} service may not be restarted by hand.") for name in ("api", "web")]
+        assert not any("instead" in memory.why(note.id).summary for note in kept)
+
+
+@pytest.mark.parametrize("fuller_first", [True, False])
+def test_of_two_notes_of_which_one_has_a_word_more_that_one_has_the_line(path, fuller_first):
+    fuller = "The nightly parser of the orders fails on empty lines at the end."
+    notes = [fuller, "The nightly parser of the orders fails on empty lines."]
+    with perdure.open(path) as memory:
+        for note in notes if fuller_first else reversed(notes):
+            memory.remember(note)
+        lines = [line for line in memory.digest().splitlines() if "parser" in line]
+        assert len(lines) == 1
+        assert fuller in lines[0]
+        shorter = next(m for m in memory.list() if m.content == notes[1])
+        assert "instead, which says it too" in memory.why(shorter.id).summary
