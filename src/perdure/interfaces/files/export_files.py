@@ -44,7 +44,7 @@ def write_export(path: str, lines: Iterable[Line], *, store: str = "", force: bo
         raise InvalidInput(
             f"Unknown export format: {path}.", remedy="Use a name that ends in .jsonl, .jsonl.gz or .parquet."
         )
-    check_target(Path(path), force=force)
+    check_target(Path(path), store, force=force)
     if path.endswith(PARQUET):
         from perdure.interfaces.files.parquet import write_parquet  # noqa: PLC0415  # an extra, and slow to load
 
