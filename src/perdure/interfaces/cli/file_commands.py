@@ -161,6 +161,17 @@ def check(call: Call, **arguments: Any) -> Exit:
     return Exit.FAILED if faults else Exit.OK
 
 
+def repair(call: Call, **arguments: Any) -> Exit:
+    """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
+
+    Exit code 1 if something is still wrong after --apply.
+    """
+    with call.memory() as memory:
+        result = memory.repair(**arguments)
+        call.show(memory, VERBS["repair"], arguments, result)
+    return Exit.FAILED if result.left and not result.dry_run else Exit.OK
+
+
 def _review(call: Call, **arguments: Any) -> Exit:
     arguments["namespace"] = call.place
     with call.memory() as memory:
@@ -207,6 +218,7 @@ STEPS: Final[Mapping[str, Step]] = {
     "stats": Step(_stats),
     "alerts": Step(alerts),
     "check": Step(check),
+    "repair": Step(repair),
     "review": Step(_review),
     "undo": Step(undo),
 }

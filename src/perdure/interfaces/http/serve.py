@@ -159,7 +159,7 @@ def _check_several_workers(store: str | os.PathLike[str], policy: object) -> Non
 
 def _policy_data(policy: Any) -> Any:
     """Return a policy as other processes take it: a file is this folder's, wherever they work."""
-    return str(expanded(policy).absolute()) if isinstance(policy, str | os.PathLike) else policy
+    return str(expanded(os.fspath(policy)).absolute()) if isinstance(policy, str | os.PathLike) else policy
 
 
 def _file_of(store: str) -> Path | None:

@@ -28,7 +28,6 @@ from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.refusals import BUSY_MS, cannot_be_opened, is_full, translate_errors
 from perdure.stores.statements import fill_filters, migrations, registry
 
-
 OLDEST_SQLITE: Final = 3_051_003
 """Earlier versions can corrupt a WAL file that several processes write (the WAL-reset defect)."""
 
