@@ -164,6 +164,10 @@ def check(call: Call, **arguments: Any) -> Exit:
 def repair(call: Call, **arguments: Any) -> Exit:
     """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
 
+    Altered or lost texts are in no journal: they come from ``source``, an undamaged copy. What nothing brings back
+    keeps the store from being backed up, until ``remove_lost`` removes it, for good, and puts lost lines of the journal
+    on record. ``undo`` reverses this, but not that a damaged file is written anew: ``kept`` is the old one.
+
     Exit code 1 if something is still wrong after --apply.
     """
     with call.memory() as memory:
