@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
@@ -112,6 +113,31 @@ def test_a_server_answers_as_the_hook_would_alone(project, tmp_path):
     assert "imports-v2" in said[0][1]
     assert "02:00" in said[4][1]
     assert not any(alone)
+    assert not project.socket.exists()
+
+
+def test_an_mcp_server_answers_before_a_tool_is_called(project):
+    """A session begins with a hook, and no tool has been called then."""
+    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]
+    command = [sys.executable, "-m", "perdure", "mcp"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, env=project.environment, cwd=project.folder.parent, text=True, **pipes) as server:
+        server.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
+        server.stdin.flush()
+        assert [json.loads(server.stdout.readline())["id"] for _ in range(2)] == [1, 2]
+        limit = time.monotonic() + 30
+        while not _listens(project.socket):
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        assert "imports-v2" in prompt(project)
+        assert not project.alone
+        server.stdin.close()
+        server.wait(30)
     assert not project.socket.exists()
 
 

@@ -127,3 +127,19 @@ def test_an_erasure_and_a_check_tell_of_copies_that_repairs_and_restores_kept(pl
             [told] = [note for note in done.unreachable if f"{path} " in note]
             assert "delete it" in told
             assert b"xylophone" in Path(path).read_bytes()
+
+
+def test_a_repair_that_leaves_something_wrong_ends_with_exit_code_1(place):
+    with closing(apsw.Connection("agent.db")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    said("backup", "safe.db")
+    path = place / "agent.db"
+    found = path.read_bytes()
+    path.write_bytes(found.replace(b"the code word is xylophone", b"the code word is xylofhone"))
+    assert path.read_bytes() != found
+    said("repair")  # a preview
+    assert "Still wrong" in said("repair", "--apply", code=1)
+    assert data("repair", "--apply", code=1)["left"]
+    said("check", "--full", code=1)
+    said("repair", "--source", "safe.db", "--apply")
+    said("check", "--full")

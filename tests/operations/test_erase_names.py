@@ -516,7 +516,7 @@ def test_operations_on_what_is_erased_lose_the_values_and_reasons_that_were_give
     assert len(holding(path, given)) > 3
     if chosen == "the person":
         done = erased(memory, subject="Ann Roe")
-        assert any("3 values of erased facts were not searched for alone" in note for note in done.unreachable)
+        assert any("1 value of an erased fact is not searched for alone" in note for note in done.unreachable)
     else:
         done = erased(memory, corrected, facts["drink"])
     assert done.places == ()
@@ -528,6 +528,54 @@ def test_operations_on_what_is_erased_lose_the_values_and_reasons_that_were_give
     }
     assert "rusty" in str(memory.why(other.id))
     assert memory.check(full=True) == []
+
+
+def test_addresses_and_numbers_of_erased_facts_are_listed_where_other_memories_have_them(opening):
+    memory = opening(LEARNING)
+    values = {"email": "zed@mail.example", "phone": "+49 431 7788991", "account": "DE89-3704-0044", "drink": "tea"}
+    memory.remember(
+        "Ilse Braun wrote.", facts=[{"subject": "Ilse Braun", "predicate": p, "value": v} for p, v in values.items()]
+    )
+    having = {
+        "Zed@mail.example asked for a refund.": "Zed@mail.example",
+        "0431-7788991 called twice.": "0431-7788991",
+        "The number is 4943177889 91, they say.": "4943177889 91",
+        "Sent 20 EUR to DE89 3704 0044.": "89 3704 0044",
+    }
+    other = [
+        "azed@mail.example is Bo.",
+        "zed@mail.example.org is Kim.",
+        "Call 7788992.",
+        "Tea is 77889 a box.",
+        "1 2 3",
+    ]
+    memory.remember_many([*having, *other])
+    preview = memory.erase(subject="Ilse Braun", reason="asked")
+    assert {line.text: line.has for line in preview.possible} == having
+    (note,) = preview.unreachable
+    assert note.endswith(": tea.")
+    both = {"subject": "Ilse Braun", "reason": "asked"}
+    done = memory.erase(**both, confirm=preview.confirm, dry_run=False)
+    assert done.possible == preview.possible
+    ids = [line.id for line in done.possible]
+    word = memory.erase(ids, reason="asked").confirm
+    memory.erase(ids, reason="asked", confirm=word, dry_run=False)
+    assert {m.content for m in memory.list()} == {*other}
+
+
+def test_names_beside_the_words_of_a_memory_are_told_before_it_is_decided(opening):
+    memory = opening(LEARNING)
+    memory.remember("Ilse Braun is here.", facts=[{"subject": "Ilse Braun", "predicate": "pet", "value": "a cat"}])
+    memory.remember("One.", tags=["ilse-braun"])
+    memory.remember("Two.", metadata={"customer": "Ilse Braun"})
+    memory.remember("Three.", source="mail from Ilse Braun")
+    memory.remember("Four.", session="ilse-braun-call")
+    memory.remember("Five.", tags=["ilsebraunfels"])
+    preview = memory.erase(subject="Ilse Braun", reason="asked")
+    expected = {"One.": "tags", "Two.": "metadata", "Three.": "source", "Four.": "session"}
+    assert {line.text: line.has for line in preview.possible} == {t: f"name in: {c}" for t, c in expected.items()}
+    done = memory.erase(subject="Ilse Braun", reason="asked", confirm=preview.confirm, dry_run=False)
+    assert [line.id for line in done.possible] == [line.id for line in preview.possible]
 
 
 def test_a_turned_name_is_erased_and_a_part_of_a_name_is_listed_to_be_looked_at(opening):

@@ -484,3 +484,29 @@ def test_alive_and_ready(client, memory, monkeypatch):
     assert client.get("/healthz").status_code == 200
     answer = client.get("/readyz")
     assert answer.status_code >= 500
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ('{"content": "first", "content": "second"}', "the key 'content' stands in one object 2 times"),
+        ('{"content": "x", "metadata": {"a": 1, "a": 2}}', "the key 'a' stands in one object 2 times"),
+        ('{"content": "x", "metadata": {"a": NaN}}', "NaN is no JSON number"),
+        ('{"content": "x",\n "tags": [}', "(line 2, column 11)"),
+        (b'{"content": "\xff"}', "byte 14 is not valid UTF-8"),
+    ],
+)
+def test_a_body_that_is_no_json_is_refused_with_the_place(client, memory, body, told):
+    answer = client.post("/v1/remember", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 400
+    assert told in answer.json()["detail"]
+    assert memory.list() == []
+
+
+def test_a_browser_that_asks_for_an_unknown_page_gets_a_page(client):
+    answer = client.get("/nowhere", headers={"accept": "text/html,application/xhtml+xml"})
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "There is no such page." in answer.text
+    assert 'href="/"' in answer.text
+    assert client.get("/nowhere").headers["content-type"] == "application/problem+json"

@@ -183,6 +183,22 @@ def test_a_taken_port_is_told_at_once(tmp_path):
     assert f"cannot listen on 127.0.0.1, port {port}" in refused.stderr
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_policy_named_by_a_path_from_the_working_folder_counts(tmp_path, workers):
+    (tmp_path / "limits.toml").write_text('[limits]\nnamespace_memories = 1\n[embedder]\nmodel = "none"\n')
+    with served(tmp_path, "--policy", "limits.toml", "--workers", workers, "--no-maintenance") as (_, port):
+        stored = [ask(port, "POST", "/v1/remember", {"content": f"note {i} of {i}"})[0] for i in range(4)]
+    assert stored == [200, 507, 507, 507]
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_policy_that_cannot_be_read_starts_no_service(tmp_path, workers):
+    words = ("--store", str(tmp_path / "a.db"), "--policy", "missing.toml", "--port", "0", "--workers", workers)
+    refused = run(tmp_path, "serve", *words)
+    assert refused.returncode == 1
+    assert "missing.toml cannot be read" in refused.stderr
+
+
 def test_the_quick_way_in_knows_every_option_of_the_command(tmp_path):
     from perdure.interfaces.cli.server import serve
     from perdure.interfaces.entry import SERVICE_OPTIONS

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
 from perdure.operations.decisions import begin
 from perdure.operations.documents import all_records, find_documents_named, find_records, pages
-from perdure.operations.erased_names import places_of_names, searched_names
+from perdure.operations.erased_names import memories_with_names, places_of_names, searched_names
 from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.ports import Context
@@ -26,6 +27,7 @@ from perdure.records.plan import Change, ErasedNames, Erasure, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.store_results import ErasureLine, ErasureResult
 from perdure.records.store_rows import Purge
+from perdure.rules.distinctive_values import DistinctiveValues
 from perdure.rules.document_edits import document_change
 from perdure.rules.erasure import (
     SALT,
@@ -45,16 +47,18 @@ _NAMING: Final = (Shelf.MENTION, Shelf.ABOUT, Shelf.CONFLICT, Shelf.PROFILE)
 """Shelves whose documents name a memory or an entity besides the one that they are about."""
 _UNREAD: Final = (
     "Memories that name them in tags, metadata, sources or addresses (ana@host, @ana) alone were not chosen, nor what "
-    "is stored under a role alone; where such a name stands is listed among the places."
+    "is stored under a role alone: they are listed as possible, and where such a name stands among the places."
 )
 _CHANGED: Final = (
     "Names with an ending (Svens) and parts of names: memories with them are listed as possible, and stay until they "
     "are erased by id; past questions, tags and other places were not searched for such words."
 )
-_PLAIN_NAMES: Final = "A name that is also a word of the language was replaced and searched for with a capital only."
+_PLAIN_NAMES: Final = "A name that is also a word of the language is replaced and searched for with a capital only."
 _LISTED: Final = 20  # memories that a dry run shows
 _POSSIBLE: Final = 50  # memories that stay and may be about the subject, which are shown
 _SHOWN: Final = 80  # characters of each
+_VALUES: Final = 10  # values of erased facts that are named
+_TEXTS: Final = ("text", "shown")  # where a name stands in the words that are shown
 _KEPT_COPY: Final = (
     "{} that a repair or a restore left of the store may hold what was erased: such a copy is not rewritten."
 )
@@ -93,14 +97,15 @@ def erase(
         if dry_run:
             written = target.subject.written if target.subject else {}
             lines = _lines(ctx, target.namespace, target.erased_ids[:_LISTED], written)
-            return replace(_with_possible(ctx, target, target.result(dry_run=True)), lines=lines), None
+            return replace(_before_erasing(ctx, target), lines=lines), None
         if confirm != target.word:
             raise InvalidInput(
                 f"This would erase {len(target.erased_ids)} for good, and confirm does not say so.",
                 remedy="Make a dry run, read what it lists, and pass its word as confirm.",
             )
         plan = _plan(ctx, target, reason=reason, by=by)
-        erased = _with_possible(ctx, target, target.result(dry_run=False))
+        names = plan.erasure.names if plan.erasure is not None else ErasedNames()
+        erased = _with_possible(ctx, target, names, target.result(dry_run=False))
         ctx.store.apply(plan)
         return erased, plan
 
@@ -205,11 +210,36 @@ def _selected_ids(ctx: Context, namespace: str, selection: Selection, subject: S
     return selected or set()
 
 
-def _with_possible(ctx: Context, target: _Target, result: ErasureResult) -> ErasureResult:
-    """Add the memories that stay and have a part of the subject's name: whom they mean a person must see."""
-    going = {*target.erased_ids}
-    stay = [i for i in (target.subject.possible if target.subject else ()) if i not in going]
-    return replace(result, possible=_lines(ctx, target.namespace, stay[:_POSSIBLE]), possible_count=len(stay))
+def _before_erasing(ctx: Context, target: _Target) -> ErasureResult:
+    """Return what a dry run says, also what will not be searched for."""
+    result = target.result(dry_run=True)
+    if target.subject is None:
+        return result
+    unsaid = ctx.extension.unsaid(ctx, target.namespace, target.erased_ids, target.entities, target.subject.names)
+    names = target.names(unsaid, "", "")
+    return replace(_with_possible(ctx, target, names, result), unreachable=tuple(_unsearched_notes(names, naming=True)))
+
+
+def _with_possible(ctx: Context, target: _Target, names: ErasedNames, result: ErasureResult) -> ErasureResult:
+    """Add the memories that stay and may be about the subject: whom they mean a person must see.
+
+    They have the address or the number of an erased fact, the name in another place than the text, or a part of it.
+    """
+    if target.subject is None:
+        return result
+    going, has = {*target.erased_ids}, dict[str, str]()
+    values = DistinctiveValues(names.values)
+    for record in all_records(ctx, target.namespace, Filters(include_archived=True)) if values else ():
+        if record.id not in going and (found := values.found_in(record.content.text)):
+            has[record.id] = found
+    with suppress(StoreDamaged):  # after the erasure it is said that not everything was searched
+        for identity, column in memories_with_names(ctx.store, target.namespace, names):
+            if identity not in going:
+                has.setdefault(identity, "" if column in _TEXTS else f"name in: {column}")
+    stay = [*has, *(i for i in target.subject.possible if i not in going and i not in has)]
+    lines = _lines(ctx, target.namespace, stay[:_POSSIBLE])
+    lines = tuple(replace(line, has=has.get(line.id, "")) for line in lines)
+    return replace(result, possible=lines, possible_count=len(stay))
 
 
 def _lines(
@@ -225,7 +255,11 @@ def _lines(
 
 
 def _first_words(record: Record) -> str:
-    text = " ".join(record.content.text.split())
+    return _cut(record.content.text)
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
@@ -316,11 +350,13 @@ def _salt(ctx: Context, namespace: str) -> tuple[str, list[Change]]:
     return salt, [salt_document(salt)]
 
 
-def _unsearched_notes(names: ErasedNames) -> list[str]:
-    """Return what is to be said of words that were not searched for, or not everywhere."""
-    count = len(names.values)
-    many = "1 value of an erased fact was" if count == 1 else f"{count:,} values of erased facts were"
-    values = [f"{many} not searched for alone: such words may stand anywhere."] if count else []
+def _unsearched_notes(names: ErasedNames, *, naming: bool = False) -> list[str]:
+    """Return what is to be said of words that are not searched for, or not everywhere; before it also which."""
+    others = sorted(DistinctiveValues(names.values).others)
+    many = "1 value of an erased fact is" if len(others) == 1 else f"{len(others):,} values of erased facts are"
+    more = f" and {len(others) - _VALUES:,} more" if len(others) > _VALUES else ""
+    which = ", ".join(map(_cut, others[:_VALUES])) + more if naming else "a dry run names them before"
+    values = [f"{many} not searched for alone, since such words may stand anywhere: {which}."] if others else []
     return [*values, *([_PLAIN_NAMES] if names.plain else [])]
 
 

@@ -65,6 +65,15 @@ def places_of_names(
     return tuple(found)
 
 
+def memories_with_names(store: Store, namespace: str, names: ErasedNames) -> Iterator[tuple[str, str]]:
+    """Yield the memories of a namespace in which a name stands, each with the first column that has it."""
+    if names.words or names.ids:
+        search = _Search.of(names)
+        for row in _rows(store, namespace, "memory"):
+            if column := search.column("memory", row):
+                yield str(row["id"]), column
+
+
 def _rows(store: Store, namespace: str, part: str) -> Iterator[Line]:
     for page in pages(store.transfer, (namespace, part), None):
         yield from page

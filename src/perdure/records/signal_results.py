@@ -97,7 +97,7 @@ class UseResult(WriteResult):
     repeated: tuple[str, ...] = ()  # memories for which it had been told already; it changed nothing
     not_found: tuple[str, ...] = ()  # ids of no visible memory, in the order asked for
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
-    note: str = ""  # what the caller should know: that no recall of that ``recall_id`` returned some of them
+    note: str = ""  # what the caller should know: that no recall of that id returned some of them, and unknown ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,9 @@ class ErasureLine(JsonRecord):
     speaker: str | None  # who said it
     text: str  # its first words
     named: str = ""  # the subject's name as it stands in the text, where it is written otherwise: "SVEN" for Sven
+    # of a possible one, where it is not a part of the name: the address or number of an erased fact that its text has,
+    # or where the name stands ("name in: tags")
+    has: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +70,18 @@ class ErasureResult(WriteResult):
     # people and things that go, by id; once they are erased, what the journal has instead of their ids
     entities: tuple[str, ...] = ()
     lines: tuple[ErasureLine, ...] = ()  # in a dry run the first 20 of the memories that would go
-    # the first 50 of the memories that stay and may be about the subject: they have a part of the name, it in an
-    # address, or it with an ending (Svens)
+    # the first 50 of the memories that stay and may be about the subject: they have an address of e-mail or a number of
+    # six digits or more of an erased fact, the name in a tag, metadata, a source or a session, a part of the name, it
+    # in an address, or it with an ending (Svens)
     possible: tuple[ErasureLine, ...] = ()
     possible_count: int = 0  # how many such memories there are
     backups: tuple[str, ...] = ()  # backups that were rewritten without them
     searched: int = 0  # how many passages of the erased texts were searched for afterwards
     names: int = 0  # how many names and ids of people and things were searched for, as whole words
     places: tuple[str, ...] = ()  # where a passage or a name was still found, one sentence each; empty if nowhere
-    unreachable: tuple[str, ...] = ()  # what could not be searched or cleaned, one sentence each
+    unreachable: tuple[
+        str, ...
+    ] = ()  # what could not be searched or cleaned, or in a dry run will not be, one sentence each
     operations: tuple[str, ...] = ()  # ids of the operations. An erasure cannot be undone
 
 

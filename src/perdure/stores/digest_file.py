@@ -19,6 +19,7 @@ from typing import Final
 
 from perdure.records.digest_marker import BEGIN_MARKER, END_MARKER
 from perdure.records.errors import ConflictError, DiskFull, InvalidInput, PerdureError
+from perdure.records.store_files import refuse_store
 
 BEGIN = b"<!-- perdure:begin -->"
 END = END_MARKER.encode()
@@ -73,6 +74,7 @@ def write(path: str | os.PathLike[str], text: str, *, namespace: str = "default"
         ConflictError: The file was changed meanwhile. Nothing was written.
         DiskFull: There is no room. Nothing was written.
     """
+    refuse_store(Path(path))
     before = _read(Path(path))
     after = merge(before.data, text, str(path))
     if before.status is not None and after == before.data:

@@ -30,6 +30,8 @@ _EPILOG = "Exit codes:\n\n" + "\n\n".join(f"{code.value}: {MEANINGS[code]}" for 
 
 
 SHORT: Final[set[Panel]] = {"Store", "Find and explain", "Feedback", "Change one memory"}
+_OPTIONS: Final = {"dry_run=False": "--apply", "pass overwrite=True": "add --force"}
+"""How a remedy names an argument -> how it is said on the command line."""
 ONE_BLAS_THREAD: Final = {v.command for v in VERBS.values() if v.panel in SHORT} | {"maintain", "mcp", "serve"}
 """Commands that are over before numpy's threads have started, and those that run beside other work for long."""
 OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
@@ -150,7 +152,9 @@ def _report_error(error: Exception, *, as_json: bool) -> Exit:
 
 def _report_refusal(error: PerdureError, *, as_json: bool) -> Exit:
     """Print an error of ours, with what undoes what was written before it."""
-    remedy, written = error.remedy.replace("dry_run=False", "--apply"), getattr(error, "operations", ())
+    written, remedy = getattr(error, "operations", ()), error.remedy
+    for argument, option in _OPTIONS.items():
+        remedy = remedy.replace(argument, option)
     remedy, message = commands_with_given(remedy), commands_with_given(error.message)
     if as_json:
         print_json(

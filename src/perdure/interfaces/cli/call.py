@@ -7,7 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.records.access import Grant
 from perdure.records.deadline import unlimited, within
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, PerdureError
 from perdure.user_folders import data_folder, expand_user
 from perdure.verbs.results import as_json, as_object
 
@@ -120,8 +120,22 @@ class Call:
             lasting: The block goes on until it is stopped: the time limit is that of each of its calls, not of all.
         """
         with short_warnings(), within(None if lasting else self.timeout), self._open_memory(create=create) as memory:
+            if not create:
+                self._tell_unknown_namespace(memory)
             timed = memory if self.timeout is None else memory.within(self.timeout)
             yield timed if self.namespace is None else timed.confine(Grant.of_namespace(self.namespace))
+
+    def _tell_unknown_namespace(self, memory: Memory) -> None:
+        """Say on standard error that the store has no such namespace, while it has others: it may be misspelt."""
+        if self.namespace is None or "*" in self.namespace:
+            return
+        with suppress(PerdureError):  # what the command is about to do says so
+            if (known := memory.namespaces()) and self.namespace not in known:
+                from perdure.interfaces.hooks.project_notice import named  # noqa: PLC0415  # start-up time
+                from perdure.rules.escaping import terminal_line  # noqa: PLC0415  # start-up time
+
+                told = f"Note: The store has no namespace {terminal_line(self.namespace)!r}. It has: {named(known)}."
+                print(told, file=sys.stderr)
 
     def _open_memory(self, *, create: bool) -> Memory:
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened

@@ -161,6 +161,21 @@ def check(call: Call, **arguments: Any) -> Exit:
     return Exit.FAILED if faults else Exit.OK
 
 
+def repair(call: Call, **arguments: Any) -> Exit:
+    """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
+
+    Altered or lost texts are in no journal: they come from ``source``, an undamaged copy. What nothing brings back
+    keeps the store from being backed up, until ``remove_lost`` removes it, for good, and puts lost lines of the journal
+    on record. ``undo`` reverses this, but not that a damaged file is written anew: ``kept`` is the old one.
+
+    Exit code 1 if something is still wrong after --apply.
+    """
+    with call.memory() as memory:
+        result = memory.repair(**arguments)
+        call.show(memory, VERBS["repair"], arguments, result)
+    return Exit.FAILED if result.left and not result.dry_run else Exit.OK
+
+
 def _review(call: Call, **arguments: Any) -> Exit:
     arguments["namespace"] = call.place
     with call.memory() as memory:
@@ -207,6 +222,7 @@ STEPS: Final[Mapping[str, CommandStep]] = {
     "stats": CommandStep(_stats),
     "alerts": CommandStep(alerts),
     "check": CommandStep(check),
+    "repair": CommandStep(repair),
     "review": CommandStep(_review),
     "undo": CommandStep(undo),
 }

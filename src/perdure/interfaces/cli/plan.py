@@ -20,7 +20,7 @@ else:
     (plan_file,) = lazy_modules("perdure.interfaces.files", "plan_file")
 
 PlanFile = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The plan file to write (JSON).")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file, but no store and no backup.")]
 AcceptLoss = Annotated[
     str | None,
     typer.Option(

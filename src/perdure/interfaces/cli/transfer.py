@@ -44,7 +44,9 @@ def export(
             metavar="FILE", help="The file to write: .jsonl, .jsonl.gz or .parquet; - is standard output (JSONL)."
         ),
     ],
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite an existing file, but no store and no backup.")
+    ] = False,
 ) -> Exit:
     """Write a store with its journal to a file: all namespaces, or the one given with -n.
 
@@ -167,7 +169,7 @@ def _show(call: Call, moved: TransferResult, verb: str, address: str, started: f
 def backup(
     call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The backup file to write.")],
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an older backup.")] = False,
 ) -> None:
     """Write a verified copy of the whole store as it is at this moment; other processes may go on writing.
 

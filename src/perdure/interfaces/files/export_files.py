@@ -17,6 +17,7 @@ from typing import IO, Any, Final
 from perdure.interfaces.files.named_file import atomic_file, check_target, is_shells_pipe, open_named
 from perdure.records.bounded_json import JsonTooLarge, parse_json
 from perdure.records.errors import InvalidInput, NotFound, StoreError
+from perdure.records.store_files import kind_of
 from perdure.records.transfer import Line
 
 STDIO: Final = "-"
@@ -44,7 +45,7 @@ def write_export(path: str, lines: Iterable[Line], *, store: str = "", force: bo
         raise InvalidInput(
             f"Unknown export format: {path}.", remedy="Use a name that ends in .jsonl, .jsonl.gz or .parquet."
         )
-    check_target(Path(path), force=force)
+    check_target(Path(path), store, force=force)
     if path.endswith(PARQUET):
         from perdure.interfaces.files.parquet import write_parquet  # noqa: PLC0415  # an extra, and slow to load
 
@@ -69,6 +70,11 @@ def export_reader(path: str, *, partial: bool = False, longest: int = LONGEST) -
         open_named(path).close()
     except OSError as error:
         raise NotFound(f"There is no file {path}.", remedy="Check the path.") from error
+    if kind_of(Path(path)) in {"store", "backup"}:
+        raise InvalidInput(
+            f"{path} is a store or a backup of one, not an export.",
+            remedy="The command copy brings one store into another, restore-backup puts a backup in a store's place.",
+        )
     if path.endswith(PARQUET):
         from perdure.interfaces.files.parquet import read_parquet  # noqa: PLC0415  # an extra, and slow to load
 
@@ -133,7 +139,7 @@ def _lines(file: Any, name: str, longest: int, *, partial: bool) -> Iterator[Lin
         except ValueError as error:
             if raw.endswith(b"\n") or number == 1:
                 raise InvalidInput(
-                    f"{name}, line {number}, is not JSON.", remedy="Use a file that `perdure export` wrote."
+                    f"{name}, line {number}, is not JSON.", remedy="Use a file that the command export wrote."
                 ) from error
             if not partial:
                 raise InvalidInput(f"{name} is truncated in line {number}.", remedy=_TRUNCATED_REMEDY) from error

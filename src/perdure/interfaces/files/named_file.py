@@ -12,6 +12,7 @@ from typing import IO
 
 from perdure.records.errors import DiskFull, InvalidInput
 from perdure.records.growing_file import growing_path, is_shared, share
+from perdure.records.store_files import refuse_store
 
 
 def open_named(path: str | Path) -> IO[bytes]:
@@ -43,8 +44,9 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def check_target(path: Path, *, force: bool) -> None:
-    """Refuse a path under which a file exists, unless it may be replaced."""
+def check_target(path: Path, store: str = "", *, force: bool) -> None:
+    """Refuse a path under which a file exists, unless it may be replaced; a store or a backup never is."""
+    refuse_store(path, store)
     if path.exists() and not force:
         raise InvalidInput(f"{path} already exists.", remedy="Choose another file, or add --force.")
 
@@ -58,8 +60,10 @@ def atomic_file(path: Path, store: str = "") -> Iterator[IO[bytes]]:
     A link that stands under the name is replaced, not followed, and nobody can prepare the file that grows.
 
     Raises:
+        InvalidInput: A store, a backup or another database has that name.
         DiskFull: It could not be written; what was there before is there still.
     """
+    refuse_store(path, store)
     growing = growing_path(path)
     try:
         with os.fdopen(os.open(growing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
@@ -68,6 +72,7 @@ def atomic_file(path: Path, store: str = "") -> Iterator[IO[bytes]]:
             os.fsync(out.fileno())
         if store and is_shared(Path(store)):
             share(growing)
+        refuse_store(path, store)  # once more: it may have been made meanwhile
         growing.replace(path)
     except OSError as error:
         raise DiskFull(f"{path} could not be written ({error.strerror}).", remedy="Check the folder.") from error

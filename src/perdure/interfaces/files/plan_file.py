@@ -23,7 +23,7 @@ _REMEDY: Final = "Make it again, for example with `perdure plan sweep -o FILE`."
 def write(path: str, plans: Sequence[Plan], *, store: str = "", force: bool = False) -> None:
     """Write plans to a file, which appears under its name only when it is whole, and is whose the ``store`` is."""
     file = Path(path)
-    check_target(file, force=force)
+    check_target(file, store, force=force)
     documents = [plan.to_json() for plan in plans]
     summary = [_summary(plan) for plan in plans]
     text = json.dumps(

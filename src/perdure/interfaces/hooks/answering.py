@@ -61,6 +61,20 @@ class HookAnswering:
             self._thread = threading.Thread(target=self._run, args=(path,), name="perdure-hooks", daemon=True)
             self._thread.start()
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether it has begun."""
+        return self._thread is not None
+
+    def load(self) -> None:
+        """Load what an answer needs, by answering from an empty memory: the first hook waits for it otherwise."""
+        from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
+        from perdure.interfaces.hooks import agent_hooks, failures  # noqa: F401, PLC0415  # start-up time
+
+        with open_memory(":memory:", {}, embedder="none") as memory:
+            memory.recall("anything")
+            memory.digest()
+
     def stop(self) -> None:
         """End, and remove the socket. Twice is harmless."""
         self._stopped.set()

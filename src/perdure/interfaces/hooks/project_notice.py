@@ -48,12 +48,16 @@ def _renamed_folder_notice(namespaces: Sequence[str], known: Sequence[ProjectRec
         return ""
     gone = [r.namespace for r in known if r.namespace in namespaces and not Path(r.folder).is_dir()]
     names = list(dict.fromkeys([*gone, *namespaces]))
-    first, more = ", ".join(map(terminal_line, names[:_NAMED])), len(names) - _NAMED
-    there = f"{first} and {more} more" if more > 0 else first
     return (
         f"Nothing is known of {namespace!r} yet. If this folder had another name before, go on with its memories: "
-        f"perdure project {shlex.quote(terminal_line(names[0]))} in this folder. The store has: {there}."
+        f"perdure project {shlex.quote(terminal_line(names[0]))} in this folder. The store has: {named(names)}."
     )
+
+
+def named(namespaces: Sequence[str]) -> str:
+    """Return the first of some namespaces, and how many more there are."""
+    first, more = ", ".join(map(terminal_line, namespaces[:_NAMED])), len(namespaces) - _NAMED
+    return f"{first} and {more} more" if more > 0 else first
 
 
 def _is_other_project(other: Path, folder: Path) -> bool:

@@ -160,6 +160,9 @@ def _metrics(get_memory: Callable[[], Memory], limits: CallLimits, watching: Any
     return metrics
 
 
+_NO_ROUTE: Final = 404
+
+
 class PageRoutes(BaseRoute):
     """The routes of the pages. What draws them takes a fifth of the start to load: that waits until one is wanted."""
 
@@ -264,4 +267,8 @@ def _problem_of_refusal(request: Request, error: Exception) -> Response:
         413: "The body is too long.",
     }
     detail = details.get(status, "The request is refused.")
-    return problem_of(RequestRefused(status, detail, remedy=remedies.get(status, ""), headers=headers))
+    refused = RequestRefused(status, detail, remedy=remedies.get(status, ""), headers=headers)
+    if status == _NO_ROUTE and request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        missing = RequestRefused(status, "There is no such page.", remedy="Check its address.")
+        return _page_of(missing, request.scope.get("root_path", ""))
+    return problem_of(refused)

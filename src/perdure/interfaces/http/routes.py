@@ -323,20 +323,43 @@ def check_type(headers: Mapping[str, str]) -> None:
 def object_of(body: bytes) -> Mapping[str, Any]:
     """Return the values of a JSON body; an empty body is an empty object."""
     try:
-        values = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass")) if body.strip() else {}
+        text = body.decode(json.detect_encoding(body), "surrogatepass")
+        values = _DECODER.decode(text) if body.strip() else {}
     except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
-        raise RequestRefused(400, f"The body is not JSON: {reason}.", remedy="Send one JSON object.") from None
+        told = f"The body is not JSON: {_reason(error)}."
+        raise RequestRefused(400, told, remedy="Send one JSON object. Nothing was done.") from None
     if not isinstance(values, dict):
         raise RequestRefused(400, "The body is not a JSON object.", remedy="Send the arguments as one JSON object.")
     return values
 
 
+def _reason(error: Exception) -> str:
+    """Return why a body cannot be read, and where, as far as that is known."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} (line {error.lineno}, column {error.colno})"
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1} is not valid {error.encoding.upper()}"
+    return str(error) if isinstance(error, _BodyError) else "it cannot be read"
+
+
+class _BodyError(ValueError):
+    """A body has what JSON does not allow, or leaves open."""
+
+
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
+    raise _BodyError(f"{name} is no JSON number")
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _BodyError(f"the key {twice[:100]!r} stands in one object {keys.count(twice)} times")
+    return found
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_distinct)
 
 
 def _idempotency_key(call: VerbRequest) -> str | None:

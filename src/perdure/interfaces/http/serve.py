@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
 
-from perdure.interfaces.files.project import policy_to_find
 from perdure.interfaces.hooks.answering import HookAnswering
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import log_to, tell_operator
@@ -27,6 +26,7 @@ from perdure.interfaces.http.maintaining import maintenance_of
 from perdure.interfaces.http.settings import Settings, accepted_hosts, checked_root_path, memory_files
 from perdure.interfaces.http.shared import Shared
 from perdure.records.errors import InvalidInput, StoreError
+from perdure.user_folders import expand_user
 
 if TYPE_CHECKING:
     from perdure.interfaces.hooks.background import BackgroundMaintenance
@@ -56,7 +56,7 @@ def serve(
 
     Args:
         store: The store's file, made on first use, or a server's URL.
-        policy: As in ``perdure.open``.
+        policy: As in ``perdure.open``. A relative path is one of this process's folder.
         host: The address to listen on; without tokens only this machine's own.
         port: The port to listen on; 0 for a free one.
         allowed_hosts: Further Host headers to accept, for example ``memory.example.org``.
@@ -78,7 +78,6 @@ def serve(
         _check_several_workers(store, policy)
     listener = _listen(host, port)
     port = listener.getsockname()[1]
-    policy = policy_to_find(policy) if isinstance(policy, str) else policy
     hosts = sorted(accepted_hosts(host, port, tuple(allowed_hosts)))
     options = ServeOptions(os.fspath(store), _policy_data(policy), host, hosts, trusted, settings, log, maintenance)
     announce = partial(_announce, host, port)
@@ -159,7 +158,8 @@ def _check_several_workers(store: str | os.PathLike[str], policy: object) -> Non
 
 
 def _policy_data(policy: Any) -> Any:
-    return os.fspath(policy) if isinstance(policy, os.PathLike) else policy
+    """Return a policy as other processes take it: a file is this folder's, wherever they work."""
+    return str(expand_user(os.fspath(policy)).absolute()) if isinstance(policy, str | os.PathLike) else policy
 
 
 def _file_of(store: str) -> Path | None:

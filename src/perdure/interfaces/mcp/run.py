@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, tzinfo
@@ -44,14 +45,17 @@ Profile = Literal["agent", "lifecycle", "full"]
 Transport = Literal["stdio", "http"]
 
 _LAST_WORDS_SECONDS: Final = 5.0
+_LATEST_SECONDS: Final = 5.0  # after which hooks are answered, also where no client has asked for the tools
+_PAUSE_SECONDS: Final = 0.1  # for the answer to the client to leave
 
 
 class LazyStore:
     """Opens the store at the first call that needs it: once, whichever thread asks first.
 
     A store that cannot be opened is tried again at the next call, so that a mended policy or path needs no restart.
-    ``background`` and ``answering`` begin once the store is open, and end before it is closed. ``notice`` returns what
-    the user should know of how it was opened, "" for nothing. ``grant`` confines what tools do, not the upkeep.
+    ``background`` begins once the store is open, ``answering`` then or with ``begin_answering``; they end before it is
+    closed. ``notice`` returns what the user should know of how it was opened, "" for nothing. ``grant`` confines what
+    tools do, not the upkeep.
     """
 
     def __init__(
@@ -71,6 +75,8 @@ class LazyStore:
         self._memory: Memory | None = None
         self._offered: Memory
         self._closed = False
+        self._has_told = threading.Event()  # what a client asks for when it starts
+        self._preparing: threading.Thread | None = None
 
     def __call__(self) -> Memory:
         """Return the open memory, as tools may use it."""
@@ -85,6 +91,30 @@ class LazyStore:
                     self._answering.start()
                 self._offered = self._memory if self._grant is None else self._memory.confine(self._grant)
             return self._offered
+
+    def begin_answering(self) -> None:
+        """Have hooks of the store answered soon, before a tool is called; returns at once.
+
+        A session begins with a hook, and what answers it takes longer to load than to run. It begins a moment after
+        ``tools_told``, so that the client does not wait for it; without that call a few seconds later.
+        """
+        if self._answering is not None:
+            self._preparing = threading.Thread(target=self._prepare, name="perdure-prepare", daemon=True)
+            self._preparing.start()
+
+    def tools_told(self) -> None:
+        """Note that the client has what it starts with."""
+        self._has_told.set()
+
+    def _prepare(self) -> None:
+        self._has_told.wait(_LATEST_SECONDS)
+        time.sleep(_PAUSE_SECONDS)
+        with self._lock:
+            if self._closed or self._answering is None:
+                return
+            self._answering.start()
+        if self._answering.is_answering:
+            self._answering.load()
 
     def take_notice(self) -> str:
         """Return what the user should know, once, after the store was opened; else ""."""
@@ -109,6 +139,7 @@ class LazyStore:
                 helper.stop()
         with self._lock:
             self._closed = True
+            self._has_told.set()
             memory, self._memory = self._memory, None
             if memory is not None:
                 memory.close()
@@ -180,6 +211,7 @@ def run(
     zone = None if transport == "stdio" else UTC  # over stdio the client is on this machine
     server = build(lazy_memory, profile=profile, namespace=namespace or "default", seconds=seconds, zone=zone)
     _end_on_signals(lazy_memory)
+    lazy_memory.begin_answering()
     try:
         if transport == "stdio":
             server.run("stdio")

@@ -86,6 +86,7 @@ class MemoryServer(MCPServer[Any]):
 
     async def list_tools(self) -> list[Tool]:
         """List the tools of the profile."""
+        self._lazy_memory.tools_told()
         return list(self._tools.values())
 
     def _tool_input_schema(self, name: str) -> dict[str, Any] | None:

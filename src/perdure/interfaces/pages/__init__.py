@@ -40,6 +40,7 @@ from perdure.records.errors import OutcomeUnknown, PerdureError, TooManyCalls
 _log = logging.getLogger(__name__)
 Handler = Callable[[PageRequest], Answer]
 _READ_SECONDS: Final = 10.0  # for the form of somebody who is not known
+_NO_PAGE: Final = 404
 
 READ: Final[Mapping[str, Handler]] = {
     "/": overview.overview,
@@ -129,7 +130,10 @@ async def _run(request: Request, handler: Handler, page_request: PageRequest) ->
 def error_page(error: PerdureError, root: str = "") -> Response:
     """Return the page for an error before any page was made; it asks the store for nothing."""
     page_request = PageRequest(cast("Memory", None), "/", root, known=False)
-    response = respond(page_request, _error("Not now", error))
+    page = _error("Not now", error)
+    if page.status == _NO_PAGE:
+        page = replace(page, title="Not found", values={**page.values, "way_on": (f"{root}/", "To the overview")})
+    response = respond(page_request, page)
     response.headers.update(headers_of(error, response.status_code))
     return response
 

@@ -54,6 +54,7 @@ def view_of(result: Any, request: Request) -> list[Block]:
     if (
         request.verb in _FACT_VERBS
         and request.notes.get("facts_hint")
+        and not request.arguments.get("entity")  # it is known, so there are facts
         and not any(isinstance(b, Table | Quote) for b in shown)
     ):
         shown.append(Line(request.notes["facts_hint"]))

@@ -297,6 +297,7 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
         yield from _listed_rows(erasure.possible, erasure.possible_count)
     if erasure.dry_run:
         yield from _id_line("people and things that go", erasure.entities)
+        yield from (Line((Untrusted(sentence),), item=True) for sentence in erasure.unreachable)
         call = _confirm_command(erasure.confirm, request)
         yield Line(("To erase exactly this: ", call), reader="person")
         yield Line(("Show this to the person. Only after they agree, to erase exactly this: ", call), reader="model")
@@ -315,17 +316,17 @@ def _listed_rows(lines: Sequence[ErasureLine], many: int) -> Iterator[Block]:
     """Yield the first of some memories, one row each, and how many more there are."""
     if lines:
         said = any(line.speaker for line in lines)
-        named = any(line.named for line in lines)
-        columns = ("day", *(["speaker"] if said else ()), "text", *(["named"] if named else ()), "id")
-        yield Table(columns, tuple(_line_cells(line, said=said, named=named) for line in lines))
+        more = tuple(name for name in ("named", "has") if any(getattr(line, name) for line in lines))
+        columns = ("day", *(["speaker"] if said else ()), "text", *more, "id")
+        yield Table(columns, tuple(_line_cells(line, more, said=said) for line in lines))
     if many > len(lines):
         yield Line(f"and {many - len(lines):,} more", item=True)
 
 
-def _line_cells(line: ErasureLine, *, said: bool, named: bool) -> tuple[Text, ...]:
+def _line_cells(line: ErasureLine, more: Sequence[str], *, said: bool) -> tuple[Text, ...]:
     speaker = (Untrusted(line.speaker or ""),) if said else ()
-    name = (Untrusted(line.named),) if named else ()
-    return f"{line.at:%Y-%m-%d}", *speaker, Untrusted(line.text), *name, Identifier(line.id)
+    cells = (Untrusted(getattr(line, name)) for name in more)
+    return f"{line.at:%Y-%m-%d}", *speaker, Untrusted(line.text), *cells, Identifier(line.id)
 
 
 def _confirm_command(word: str, request: Request) -> Command:

@@ -17,7 +17,7 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import from_instant
-from perdure.records.memory import Document, Shelf, State, Status
+from perdure.records.memory import Document, Kind, Shelf, State, Status
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
@@ -64,7 +64,9 @@ def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:
 
 
 def _not_found(ctx: Context, names: Names, name: str, namespace: str) -> NotFound:
-    nobody = no_learning_hint(ctx.policy.knowledge) or "Nobody is known there yet; another namespace may have them."
+    has_facts = any(kind == Kind.FACT for _, kind, *_ in ctx.store.tally(None))  # somebody hands them over
+    hint = "" if has_facts else no_learning_hint(ctx.policy.knowledge)
+    nobody = hint or "Nobody is known there yet; another namespace may have them."
     remedy = "Use an id or a name that `entity list` shows." if names.entities else nobody
     return NotFound(f"There is no entity {_quote(name)} in {namespace}.", remedy=remedy)
 

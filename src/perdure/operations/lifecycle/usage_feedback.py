@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal
@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from perdure.operations.decisions import begin, ids_by_namespace, read_visible, write
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
+from perdure.records.errors import InvalidInput
 from perdure.records.memory import Shelf
 from perdure.records.signal_results import UseResult
 from perdure.rules.decisions import Decisions
@@ -51,7 +52,12 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
     ``helpful`` reinforces, and remembers which question the memory answered. ``wrong`` halves confidence (a policy
     key), counts as a lapse, and asks a person. ``unused`` changes nothing. The same memory and recall count once (the
     newest recall that returned it, if none is named); only ``wrong`` still counts after ``helpful``.
+
+    Raises:
+        InvalidInput: No memory is named.
     """
+    if not ids:
+        raise InvalidInput("No memory was named.", remedy="Pass the ids of the hits that were used.")
     if recall_id is not None:
         checked_id(recall_id, "recall_id")
     results = _Done()
@@ -64,14 +70,22 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
             results.astray += [i for i in place_ids if recall_id is not None and not origins[i].counted]
             retry(partial(_record, ctx, place, outcome, origins, results))
     found |= results.counted | results.repeated
+    notes = (_remark(recall_id, [i for i in results.astray if i in results.counted]), _unknown(ids, found))
     return UseResult(
         outcome,
         tuple(i for i in ids if i in results.counted),
         tuple(i for i in ids if i in results.repeated),
         tuple(i for i in ids if i not in found),
         tuple(results.operations),
-        _remark(recall_id, [i for i in results.astray if i in results.counted]),
+        "; ".join(filter(None, notes)),
     )
+
+
+def _unknown(ids: Sequence[str], found: Collection[str]) -> str:
+    """Return what to say of ids of no memory in view."""
+    missing = [i for i in ids if i not in found]
+    more = f" and {len(missing) - _TOLD:,} more" if len(missing) > _TOLD else ""
+    return f"no memory in view has the id {', '.join(missing[:_TOLD])}{more}" if missing else ""
 
 
 def _remark(recall_id: str | None, astray: Sequence[str]) -> str:

@@ -32,10 +32,11 @@ from perdure.records.errors import (
     StoreTooNew,
 )
 from perdure.records.growing_file import growing_path
+from perdure.records.store_files import APPLICATION_ID, SIDE_FILES, refuse_replaced_store
 from perdure.stores.sqlite.alone import check_log
 from perdure.stores.sqlite.checking import find_faults
-from perdure.stores.sqlite.connection import APPLICATION_ID, SqliteSession, fetch_all, fetch_value, snapshot
-from perdure.stores.sqlite.kept_copies import BEFORE_RESTORE, SIDE_FILES, free_name
+from perdure.stores.sqlite.connection import SqliteSession, fetch_all, fetch_value, snapshot
+from perdure.stores.sqlite.kept_copies import BEFORE_RESTORE, free_name
 from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.refusals import BUSY_MS, is_full, translate_errors
 from perdure.stores.statements import Session, migrations
@@ -67,6 +68,7 @@ def backup(source: apsw.Connection | str | os.PathLike[str], target: Path, *, ov
         InvalidInput: The target is there already, is the store itself, or is a store in use.
         DiskFull, StoreReadOnly: The target cannot be written.
     """
+    _refuse_itself(source.filename if isinstance(source, apsw.Connection) else source, target)
     _check_target(target, overwrite=overwrite, stale=False)
     if isinstance(source, apsw.Connection):
         return _backed_up(source, source.filename, target, overwrite=overwrite)
@@ -77,8 +79,6 @@ def backup(source: apsw.Connection | str | os.PathLike[str], target: Path, *, ov
 
 def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: bool) -> CopiedStore:
     like = Path(name) if name else None
-    if like is not None and target.exists() and target.samefile(like):
-        raise InvalidInput(f"{target} is the store itself.", remedy="Choose another file.")
     with translate_errors(name or "The store"):
         _check_identity(source, name)
     with _new_file(target) as growing:
@@ -87,6 +87,12 @@ def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: b
         _check_target(target, overwrite=overwrite, stale=False)
         growing.replace(target)
     return copied
+
+
+def _refuse_itself(source: str | os.PathLike[str], target: Path) -> None:
+    with suppress(FileNotFoundError):
+        if source and target.samefile(source):
+            raise InvalidInput(f"{target} is the store itself.", remedy="Choose another file.")
 
 
 def copy_as_it_is(source: Path, target: Path) -> None:
@@ -278,9 +284,11 @@ def _check_target(target: Path, *, overwrite: bool, stale: bool) -> None:
     if not target.parent.is_dir():
         raise InvalidInput(f"The folder {target.parent} does not exist.", remedy="Create it, or choose another folder.")
     if target.exists() and not overwrite:
-        raise InvalidInput(f"{target} already exists.", remedy="Choose another file, or add --force (overwrite=True).")
+        raise InvalidInput(f"{target} already exists.", remedy="Choose another file, or pass overwrite=True.")
     if not stale and any(Path(f"{target}{end}").exists() for end in SIDE_FILES):
         raise InvalidInput(f"{target} looks like a store in use.", remedy="Choose another file for the backup.")
+    if not stale:
+        refuse_replaced_store(target)
 
 
 @contextmanager

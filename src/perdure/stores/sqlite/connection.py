@@ -22,12 +22,11 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
+from perdure.records.store_files import APPLICATION_ID
 from perdure.stores.sqlite.alone import AloneConnection, check_log
 from perdure.stores.sqlite.lines import add_functions, line_texts, plain_id
 from perdure.stores.sqlite.refusals import BUSY_MS, cannot_be_opened, is_full, translate_errors
 from perdure.stores.statements import Line, fill_filters, migrations, registry
-
-APPLICATION_ID: Final = 0x50_45_52_44  # ``PERD``: how a Perdure file is told from other SQLite files
 
 OLDEST_SQLITE: Final = 3_051_003
 """Earlier versions can corrupt a WAL file that several processes write (the WAL-reset defect)."""

@@ -8,10 +8,10 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from perdure.records.store_files import SIDE_FILES
+
 BEFORE_REPAIR: Final = "before-repair"
 BEFORE_RESTORE: Final = "before-restore"
-SIDE_FILES: Final = ("-wal", "-shm", "-journal")
-"""Endings of the files that SQLite keeps beside a store while it is used."""
 
 
 class StoreCopies:

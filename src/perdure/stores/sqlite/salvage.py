@@ -19,8 +19,9 @@ from typing import Any, Final
 
 import apsw
 
+from perdure.records.store_files import APPLICATION_ID
 from perdure.stores.sqlite.backup import copy_as_it_is, copy_permissions
-from perdure.stores.sqlite.connection import APPLICATION_ID, fetch_all, transaction
+from perdure.stores.sqlite.connection import fetch_all, transaction
 from perdure.stores.sqlite.kept_copies import BEFORE_REPAIR, free_name
 from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.schema import quote_name
