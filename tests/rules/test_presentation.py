@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -127,6 +129,20 @@ def test_what_the_question_does_not_ask_about_is_marked_less_readily():
     vectors = {"m00": vector(1, 0), "m01": vector(0.3, 0.95)}
     assert any(h.differs for h in newest_first(hits(*told), ASKED, vectors))
     assert not any(h.differs for h in newest_first(hits(*told), "Who feeds the cat?", vectors))
+
+
+@pytest.mark.parametrize(("kind", "first"), [(Kind.NOTE, 0), (Kind.EPISODE, 1)])
+def test_what_hardly_answers_takes_the_place_of_no_note(kind, first):
+    said, later = hits((1, "My rent is $900 a month."), (5, "My rent is $1,000 a month now."), kind=kind)
+    for likely, at in ((0.04, first), (0.5, 1)):
+        found = newest_first([replace(said, relevance=0.7), replace(later, relevance=likely)], ASKED)
+        assert order(found)[0] == at
+
+
+@pytest.mark.parametrize(("question", "first"), [("What is the rent of Anna Berg?", 0), (ASKED, 1)])
+def test_a_note_about_somebody_else_takes_the_place_of_none_that_is_asked_for_by_name(question, first):
+    told = (1, "The rent of Anna Berg is $900 a month."), (5, "The rent of Tom Vik is $1,000 a month now.")
+    assert order(newest_first(hits(*told, kind=Kind.NOTE), question))[0] == first
 
 
 def vector(*values):

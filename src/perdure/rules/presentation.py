@@ -65,11 +65,11 @@ class Bounds(NamedTuple):
     # ("the port of dev", "the port of prod") are alike, and what changes in a note is told by `update`
     sure: float = 0.9
     fits: float = 0.9
+    fits_little: float = 0.1  # of any other note
     # nor what is hardly alike, nor, where it tells no change and is not much alike, what is far less likely to answer
     alike: float = 0.3
     much_alike: float = 0.5
     likely: float = 0.5
-    likely_if_alike: float = 0.1  # of what is much alike, or tells a change
     differs: float = 0.5  # from this chance on that two say otherwise of one thing, they are marked
 
 
@@ -113,9 +113,8 @@ def newest_first(
         if chance >= bounds.newer
         and max(pair) < bounds.among
         and may_stand_first(row, bounds)
-        and _fits(hits, pair, bounds)
+        and _fits(hits, pair, question, bounds)
         and _is_of_one_thing(PairSignals(*row), hits, pair, bounds)
-        and not asks_for_another_name(question, *(hits[at].memory.content for at in pair))
     }
     differing = {  # replies of assistants are not marked: nothing was measured on them
         pair
@@ -132,15 +131,18 @@ def may_stand_first(signals: Array, bounds: Bounds = BOUNDS) -> bool:
     return row.missing <= (bounds.missing_of_change if row.changes else bounds.missing)
 
 
-def _fits(hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
-    """Return whether the later of two hits may answer the question, too, where a note is sure to."""
+def _fits(hits: Sequence[Hit], pair: Pair, question: str, bounds: Bounds) -> bool:
+    """Return whether the later of two hits may answer the question, too, where the earlier one is a note."""
     earlier, later = (hits[at] for at in pair)
-    is_sure = earlier.memory.kind is Kind.NOTE and earlier.relevance >= bounds.sure
-    return not is_sure or later.relevance >= bounds.fits * earlier.relevance
+    if earlier.memory.kind is not Kind.NOTE:
+        return True
+    least = bounds.fits if earlier.relevance >= bounds.sure else bounds.fits_little
+    is_likely = later.relevance >= least * earlier.relevance
+    return is_likely and not asks_for_another_name(question, earlier.memory.content, later.memory.content)
 
 
 def _is_of_one_thing(signals: PairSignals, hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
-    """Return whether two hits are alike and the later one may answer, less well if it is much alike or tells a change.
+    """Return whether two hits are alike, and the later one tells a change, is much alike, or may well answer.
 
     "Orders are in PostgreSQL" and "no magic in the order module" share a word. Without vectors no likeness is known.
     """
@@ -148,7 +150,7 @@ def _is_of_one_thing(signals: PairSignals, hits: Sequence[Hit], pair: Pair, boun
         return False
     earlier, later = (hits[at] for at in pair)
     is_alike = signals.changes > 0 or signals.cosine >= bounds.much_alike
-    return later.relevance >= (bounds.likely_if_alike if is_alike else bounds.likely) * earlier.relevance
+    return is_alike or later.relevance >= bounds.likely * earlier.relevance
 
 
 def may_differ(signals: Array) -> bool:
