@@ -303,9 +303,11 @@ def test_a_doubt_by_a_link_reads_no_memory_and_no_link_twice(memory, clock, stat
     assert len(memory.recall("Where is the shop hosted?", touch=False).hits) == 2
     plain = len(statements)
     said = say(memory, clock, HETZNER)
+    statements.clear()
     memory.recall("Where is the shop hosted?", touch=False)
+    assert statements.count("records") == 2, "the hits, and once what puts one in doubt"
     statements.clear()
     answer = memory.recall("Where is the shop hosted?", touch=False)
     assert said in places(answer)
-    assert statements.count("records") == 2, "the hits, and once what puts one in doubt"
+    assert "records" not in statements, "nobody has written since"
     assert len(statements) <= plain + 6

@@ -42,15 +42,13 @@ def refuse_store(path: Path, store: str = "") -> None:
 
 
 def refuse_replaced_store(path: Path) -> None:
-    """Refuse to put a backup in the place of what is no backup: a store, a part of one, or another database."""
+    """Refuse to put a backup in the place of a part of a store, or of another database.
+
+    A backup that somebody has looked into cannot be told from a store: who says so replaces either.
+    """
     kind = kind_of(path)
     if kind not in {"none", "backup", "store"}:
         raise _refusal(f"{path} is {_TOLD[kind]}.")
-    if kind == "store":
-        raise InvalidInput(
-            f"{path} is a store, or a backup that was opened as one since; nothing was written.",
-            remedy="Choose another file for the backup, or move this one away first.",
-        )
 
 
 def kind_of(path: Path) -> Kind:
