@@ -12,7 +12,7 @@ LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.1
 # Where bytecode is not written, each process of the tests compiles what the others have compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test quick weekly coverage fast core check wheel lowest bench nightly mutants train supersession calibrate lock clean
+.PHONY: demo install test quick full every-slow-test weekly coverage fast core check wheel lowest bench nightly mutants train supersession calibrate lock clean
 
 # The product with its extras, which the README's commands need, and nothing that develops it. Bytecode is made when it is first needed.
 demo:
@@ -25,8 +25,16 @@ install: $(STAMP)
 test: $(STAMP)
 	$(MAKE) --no-print-directory --jobs 2 check quick
 
-# The tests of make test: two cases of a test that has many (one on a server), and what a quicker test covers too is left to make weekly.
+# The tests of make test: two cases of a test that has many (one on a server), a third of the slow tests, another one each day, and what
+# a quicker test covers too is left to make weekly.
 quick: $(STAMP)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --slow-tests-of-today
+
+# What make test runs, with all slow tests: before a change of many parts, and before a release.
+full: $(STAMP)
+	$(MAKE) --no-print-directory --jobs 2 check every-slow-test
+
+every-slow-test: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # All tests with all their cases; those that draw cases (properties, kills, processes at once) try several times as many.

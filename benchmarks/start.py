@@ -4,6 +4,9 @@ Every figure is the median of several new processes. The MCP server is measured 
 in turns; its time runs from the start of the process to the answer of tools/list. ``perdure --version`` stands beside a
 bare Python, and the first recall with the embedder beside a process that imports numpy and onnxruntime, loads the same
 weights and runs them once; of these the time of the processors is told besides.
+
+``--before PYTHON`` measures only how another installation of Perdure, that of this Python, starts beside this one, in
+turns: the import, ``--help``, a recall by keywords from the command line, and the MCP server's list of tools.
 """
 
 from __future__ import annotations
@@ -17,9 +20,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from report import Row, against, finished, interleaved, parser, processes, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 IMPORT = "import time; s = time.perf_counter(); import perdure; print(time.perf_counter() - s)"
 EMPTY = "print(0.0)"
@@ -167,10 +173,47 @@ def first_recall(rounds: int) -> list[Row]:
     ]
 
 
+def beside_before(before: str, rounds: int) -> list[Row]:
+    """Measure four starts beside those of an earlier installation; each has a store of its own with one memory."""
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        policy = Path(name) / "policy.toml"
+        policy.write_text('[embedder]\nmodel = "none"\n', "utf-8")
+        starts = {}
+        for which, python in (("now", sys.executable), ("before", before)):
+            folder = Path(name) / which
+            folder.mkdir()
+            starts[which] = _four_starts(python, folder, policy)
+        for operation in starts["now"]:
+            say(operation)
+            calls = {which: four[operation] for which, four in starts.items()}
+            for call in calls.values():
+                call(0)
+            spent = processes(rounds, **calls)
+            rows += against(operation, spent["now"], spent["before"], "floor: the installation before")
+    return rows
+
+
+def _four_starts(python: str, folder: Path, policy: Path) -> dict[str, Callable[[int], None]]:
+    command = [str(Path(python).with_name("perdure"))]
+    options = ["--store", str(folder / "agent.db"), "--policy", str(policy)]
+    started([*command, "remember", "Deploys happen on Tuesdays at 10:00.", *options])
+    return {
+        "import perdure": lambda _: started([python, "-c", "import perdure"]),
+        "perdure --help": lambda _: started([*command, "--help"]),
+        "perdure recall": lambda _: started([*command, "recall", "When do deploys happen?", *options]),
+        "perdure mcp to tools/list": lambda _: tools_listed([*command, "mcp", *options], folder),
+    }
+
+
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--rounds", type=int, default=9)
+    arguments.add_argument("--before", metavar="PYTHON", help="the Python of an earlier installation to compare with")
     given = arguments.parse_args()
+    if given.before:
+        finished(beside_before(given.before, given.rounds), as_json=given.json)
+        return
     start = time.perf_counter()
     rows = imports(given.rounds) + version(given.rounds) + servers(given.rounds) + first_recall(given.rounds)
     say(f"{time.perf_counter() - start:.0f} s")

@@ -31,6 +31,7 @@ import pytest
 from hypothesis import settings
 
 import perdure
+import slow_tests
 from perdure.compose import is_server, store_at
 from perdure.operations.remember import remember
 from perdure.records.vector import Space
@@ -158,12 +159,6 @@ if ROOMY:
 
 os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-config.json")
 """No test reads the configuration of whoever runs it."""
-
-LONG = {
-    *("test_year.py", "test_lives.py", "test_patterns.py", "test_browser.py", "test_screenshots.py"),
-    *("test_workers.py", "test_serve_options.py", "test_documents.py", "test_house.py"),
-}
-"""Files of tests that would keep one process busy when the others have nothing left to do."""
 
 CASES, CASES_ON_A_SERVER = budget(2, 10_000), budget(1, 10_000)
 """How many cases a table has on a file in `make test`, and on each kind of server."""
@@ -367,21 +362,33 @@ def pytest_configure(config):
     """Make new stores of this process as copies; children of tests import this file, and make stores as users do."""
     import_module("fresh_files")
     import_module("rewriting").rewrite_share(config)
+    if config.getoption("record_slow_tests") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(slow_tests.Recorder())
 
 
 def pytest_addoption(parser):
     parser.addoption("--every-store", action="store_true", help="run every test of operations on a server too")
     parser.addoption("--every-case", action="store_true", help="run every case of every test")
+    parser.addoption(
+        "--slow-tests-of-today", action="store_true", help="run a third of the slow tests, others each day"
+    )
+    parser.addoption(
+        "--record-slow-tests", action="store_true", help="write which tests are slow (tests/slow_tests.txt)"
+    )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Begin the longest files first; thin out tables, cases on a server and tests of operations there."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    """Thin out tables, cases on a server, tests of operations there and slow tests; begin the longest files first."""
     if not config.getoption("every_case"):
         _deselect(config, items, _left_out(items))
     if not config.getoption("every_store"):
         _deselect(config, items, _left_out_on_a_server(items))
+    slow = slow_tests.listed()
+    if config.getoption("slow_tests_of_today"):
+        _deselect(config, items, slow_tests.of_other_days(items, slow, TODAY))
+    seconds = slow_tests.seconds_of_files(items, slow)
+    items.sort(key=lambda item: -seconds[item.path])
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,9 +10,11 @@ import sys
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import slow_tests
 from conftest import every
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
@@ -38,6 +40,27 @@ def functions(path: Path) -> list[tuple[str, int]]:
 def test_no_file_is_over_400_lines():
     sizes = {str(p.relative_to(ROOT)): len(p.read_text("utf-8").splitlines()) for p in FILES}
     assert {p: n for p, n in sizes.items() if n > 400} == {}
+
+
+def test_each_slow_test_that_is_listed_exists():
+    names = [name.rpartition("::") for name in slow_tests.listed()]
+    texts = {path: (slow_tests.TESTS / path.partition("::")[0]).read_text("utf-8") for path, _, _ in names}
+    assert [f"{path}::{test}" for path, _, test in names if f"def {test}(" not in texts[path]] == []
+    assert len(names) > 100
+
+
+def test_each_slow_test_runs_on_one_day_in_three_and_its_cases_on_several():
+    slow = {"stores/test_a.py::test_one": 9.0, "stores/test_a.py::test_two": 2.0, "golden/test_b.py::test_three": 1.0}
+    ids = [*(f"tests/stores/test_a.py::test_one[{n}]" for n in range(4)), "tests/stores/test_a.py::test_two"]
+    ids += ["tests/stores/test_a.py::test_quick", "tests/golden/test_b.py::test_three"]
+    ids += ["tests/life/test_lives.py::test_a_life", "tests/life/test_lives.py::test_all_lives_together"]
+    items = [SimpleNamespace(nodeid=i, path=ROOT / i.partition("::")[0]) for i in ids]
+    left = [{i.nodeid for i in slow_tests.of_other_days(items, slow, day)} for day in range(700_000, 700_006)]
+    days = {i: [i not in gone for gone in left] for i in ids}
+    assert {i: sum(on) for i, on in days.items()} == {i: 6 if "quick" in i or "golden" in i else 2 for i in ids}
+    assert all(on[:3] == on[3:] for on in days.values())
+    assert len({days[i].index(True) for i in ids[:3]}) == 3
+    assert days[ids[-1]] == days[ids[-2]]
 
 
 def test_functions_are_short():
