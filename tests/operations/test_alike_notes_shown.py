@@ -33,8 +33,8 @@ def test_notes_that_differ_in_one_word_have_a_line_each(path, notes):
 
 def test_why_names_the_note_that_says_all_that_a_note_without_a_line_says(path):
     with perdure.open(path) as memory:
-        whole = memory.remember("The staging server listens on port 8081, behind the proxy.", pinned=True)
         part = memory.remember("The staging server listens on port 8081.")
+        whole = memory.remember("The staging server listens on port 8081, behind the proxy.", pinned=True)
         assert whole.id[-8:] in memory.digest()
         assert part.id[-8:] not in memory.digest()
         summary = memory.why(part.id).summary
@@ -65,15 +65,52 @@ def test_why_says_nothing_of_another_where_each_note_has_a_line(path):
         assert not any("instead" in memory.why(note.id).summary for note in kept)
 
 
-@pytest.mark.parametrize("fuller_first", [True, False])
-def test_of_two_notes_of_which_one_has_a_word_more_that_one_has_the_line(path, fuller_first):
+def test_of_two_notes_of_which_the_later_has_a_word_more_that_one_has_the_line(path):
+    shorter = "The nightly parser of the orders fails on empty lines."
     fuller = "The nightly parser of the orders fails on empty lines at the end."
-    notes = [fuller, "The nightly parser of the orders fails on empty lines."]
     with perdure.open(path) as memory:
-        for note in notes if fuller_first else reversed(notes):
-            memory.remember(note)
+        note = memory.remember(shorter)
+        memory.remember(fuller)
         lines = [line for line in memory.digest().splitlines() if "parser" in line]
         assert len(lines) == 1
         assert fuller in lines[0]
-        shorter = next(m for m in memory.list() if m.content == notes[1])
-        assert "instead, which says it too" in memory.why(shorter.id).summary
+        assert "instead, which says it too" in memory.why(note.id).summary
+
+
+TWO_THINGS = [
+    ("Berta is allergic to nuts.", "Berta's son is allergic to nuts."),
+    ("The key is in the drawer.", "The spare key is in the drawer."),
+    ("We ship to Canada.", "We used to ship to Canada."),
+    ("Max left the company.", "Max almost left the company."),
+    ("Frau Keller hat den Schlüssel.", "Der Nachbar von Frau Keller hat den Schlüssel."),
+    ("Tom has a key.", "Tom wants a key, Ina has a key."),
+    ("Ivo may enter cellar 4.", "Nobody but Ivo may enter cellar 4."),
+]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("notes", TWO_THINGS)
+def test_a_note_whose_words_another_has_about_something_else_keeps_its_line(path, clock, notes, swapped):
+    with perdure.open(path, clock=clock) as memory:
+        for note in reversed(notes) if swapped else notes:
+            memory.remember(note)
+            clock.passes(days=3)
+        text = memory.digest()
+        assert [note for note in notes if f"- {note}" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        ("The tank is half full.", "The tank is full."),
+        ("Der Tank ist fast leer.", "Der Tank ist leer."),
+        ("The shop is closed on Mondays.", "The shop is closed."),
+        ("Build 7 passed on Linux only.", "Build 7 passed."),
+    ],
+)
+def test_what_is_said_again_with_less_has_a_line_since_it_may_take_back_the_rest(path, clock, more, less):
+    with perdure.open(path, clock=clock) as memory:
+        memory.remember(more)
+        clock.passes(days=3)
+        memory.remember(less)
+        assert f"- {less}" in memory.digest()

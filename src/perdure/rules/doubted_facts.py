@@ -14,6 +14,7 @@ import numpy as np
 from perdure.records.memory import Kind, MemoryItem, Record, Status
 from perdure.records.vector import Vector
 from perdure.rules.language.clauses import clauses
+from perdure.rules.language.other_subjects import is_of_another
 from perdure.rules.language.replaced_values import ReplacedValue, content_words, replaced_values, returned_values
 from perdure.rules.language.words import CALENDAR
 from perdure.rules.last_said import said_at
@@ -112,12 +113,18 @@ def facts_replaced(
             known[text.value].append((fact, text))
     if not known:
         return set()
+    texts = {m.id: m.content for m in statements}
     back = [(value.words, said_at(m.state)) for m in statements for value in returned_values(m.content)]
     return {
         (statement.id, fact.id)
         for statement, value in _trusted_replacements(statements)
         for fact, text in known.get(value.words, ())
         if said_at(fact.state) <= said_at(statement.state)
+        and not any(
+            is_of_another(texts[source], statement.content, value)
+            for source in sources.get(fact.id, ())
+            if source in texts
+        )
         and not any(words == value.words and at > said_at(statement.state) for words, at in back)
         and (
             _names_it(statement, value, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from perdure.formulas.products import products_with_one
 from perdure.records.digests import same_words
 from perdure.records.memory import MESSAGE_SORTS, Kind, Record, Sort, Status
 from perdure.records.vector import Vector
+from perdure.rules.language.other_subjects import replaces_of_another
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import may_answer
 from perdure.rules.last_said import said_at
@@ -89,7 +91,13 @@ def _nearest_pairs(statement: Record, others: Iterable[tuple[Record, float]]) ->
     """
     near = [(other, cosine) for other, cosine in others if cosine >= LEAST_COSINE and _may_meet(statement, other)]
     near.sort(key=lambda one: (-one[1], one[0].id))
-    return [_in_order(statement, other, cosine) for other, cosine in near[:NEAREST]]
+    pairs = (_in_order(statement, other, cosine) for other, cosine in near)
+    return list(islice((p for p in pairs if not _is_of_another(p)), NEAREST))
+
+
+def _is_of_another(pair: ComparedPair) -> bool:
+    """Return whether the later names a value of the earlier one as replaced, but of another thing."""
+    return replaces_of_another(pair.earlier.content.text, pair.later.content.text)
 
 
 def _may_meet(statement: Record, other: Record) -> bool:

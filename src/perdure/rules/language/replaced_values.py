@@ -42,6 +42,7 @@ _NOT_REMOVABLE: Final = (
         rf"\bthe\s+(?=(?-i:[A-Z0-9])){_OLD}(?:\s+(?:ones?|slots?|days?|dates?|times?|runs?))?\s+(?:is|are|was|were)\s+"
         r"(?:gone|cancelled|canceled|dropped|over|off)\b"
     ),
+    r"(?:\A|[,;:(.]\s|\b(?:because|since|as)\s)(?P<old>\d[^\s,;:]*)(?:\s\w+)?\s(?:was|were)\s(?:(?:way|far|much)\s)?too\s\w",
 )
 _PATTERNS: Final = tuple(
     (lazy_pattern(pattern, re.IGNORECASE), removable)
@@ -112,7 +113,12 @@ class ReplacedValue(NamedTuple):
 @lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
     """Return the words of a text that say something, lower case and without plurals; paths and names stay whole."""
-    return frozenset(_singular(w) for w in _TOKEN.findall(text[:_HEAD].lower()) if w not in STOP_WORDS)
+    return frozenset(content_words_in_order(text))
+
+
+def content_words_in_order(text: str) -> list[str]:
+    """Return the same words in their order, each as often as it stands there."""
+    return [_singular(w) for w in _TOKEN.findall(text[:_HEAD].lower()) if w not in STOP_WORDS]
 
 
 @lru_cache(maxsize=4096)

@@ -21,6 +21,7 @@ from perdure.records.vector import Vector
 from perdure.rules.differences import Statements, denying_texts, differing_texts, numbers_in, statements
 from perdure.rules.doubted_facts import facts_of_replaced, facts_replaced
 from perdure.rules.language.clauses import clauses, says_besides, speaks_of_a_part
+from perdure.rules.language.other_subjects import is_of_another
 from perdure.rules.language.replaced_values import changes, content_words, replaced_values, returned_values, subjects
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
@@ -234,6 +235,8 @@ def _replaced_pairs(
             earlier[at:] = False
             same = _of_one_thing(at, words[at] - value.words - CALENDAR, holders, rows)
             earlier &= same & _counting_the_same(messages, at, value.words, earlier & same)
+            for other in np.flatnonzero(earlier).tolist():
+                earlier[other] = not is_of_another(messages[other].content, messages[at].content, value)
             earlier[[other for other in back[value.words] if same[other] or anywhere[other]]] = True
             gone[value.words].append(at)
             more = [

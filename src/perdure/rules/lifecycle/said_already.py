@@ -11,7 +11,9 @@ import numpy as np
 
 from perdure.records.digests import same_words
 from perdure.records.memory import Kind, MemoryItem, Sort
+from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.replaced_values import content_words
+from perdure.rules.language.sentences import sentences
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest_lines import sort_of_memory
@@ -21,6 +23,7 @@ from perdure.rules.worth import find_requests
 ECHO: Final = 0.8  # from this share of a text's words on, another that has them may say all that it says
 _LEAST_WORDS: Final = 4  # words that a note has at least, for a message to say what it says
 _HEAD: Final = 4000
+_WORD: Final = lazy_pattern(r"[^\W_]+(?:[./@:_'’-][^\W_]+)*")  # noqa: RUF001  # the typographic apostrophe is meant
 
 
 def noted_ids(memories: Sequence[MemoryItem], notes: Sequence[tuple[str, float]]) -> set[str]:
@@ -58,16 +61,19 @@ def _plain(text: str) -> str:
 
 
 def repeats(one: MemoryItem, other: MemoryItem) -> bool:
-    """Return whether a memory says nothing that another does not: no word, name, number or code; nor denies either.
+    """Return whether another memory says all that one says: each of its sentences begins one of the other's.
 
-    One other word makes another statement: "the api service", "the web service".
+    The other is not older, or has the same sentences: what is said again with less may take back the rest. Words in
+    another order, or behind others, may say something else: "Berta is allergic to nuts", "Berta's son is allergic to
+    nuts". Nor does either deny the other.
     """
     own = content_words(one.content)
     if not own or not own <= content_words(other.content) or denies(one.content[:_HEAD], other.content[:_HEAD]):
         return False
-    mine, others = cached_anchors(one.content), cached_anchors(other.content)
-    kinds = ("numbers", "dates", "names", "code", "negations")
-    return all(set(getattr(mine, kind)) <= set(getattr(others, kind)) for kind in kinds)
+    mine, others = _sentences(one.content), _sentences(other.content)
+    if mine != others and said_at(other.state) < said_at(one.state):
+        return False
+    return all(any(longer[: len(words)] == words for longer in others) for words in mine)
 
 
 def nearly_says(one: MemoryItem, other: MemoryItem) -> bool:
@@ -80,6 +86,14 @@ def may_stand_for(other: MemoryItem, memory: MemoryItem) -> bool:
     """Return whether a line of another memory leaves no line for a memory, whichever of the rules here it is."""
     notes = [(other.content, math.inf)] if other.kind is Kind.NOTE else []
     return repeats(memory, other) or memory.id in noted_ids([memory], notes) | repeated_requests([memory, other])
+
+
+@lru_cache(maxsize=4096)
+def _sentences(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words of each sentence of a text in their order, lower case."""
+    head = text[:_HEAD]
+    found = (tuple(_WORD.findall(head[start:end].lower())) for start, end in sentences(head))
+    return tuple(words for words in found if words)
 
 
 @lru_cache(maxsize=4096)
