@@ -12,7 +12,7 @@ from perdure.operations.ports import Context, PairJudge
 from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
 from perdure.records.identifier import short_id
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, from_instant
 from perdure.records.memory import (
     DERIVED,
     LIKELY_SUPERSEDES,
@@ -27,6 +27,7 @@ from perdure.records.memory import (
 from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
 from perdure.rules.doubted_facts import doubted_by
+from perdure.rules.language.first_day import begins_later
 from perdure.rules.last_said import said_at
 from perdure.rules.supersession import POSSIBLE_FROM, ComparedPair, is_likely, is_statement, pairs_of, stated_part
 
@@ -216,7 +217,7 @@ def likely_superseded(
     pairs = {pair for pair in pairs if pair[0] not in wrong}
     pairs |= _inherited_pairs(reading, pairs)
     pairs -= _said_since(ctx, namespace, pairs, links)
-    pairs -= _of_other_facts(reading, pairs)
+    pairs -= _of_other_facts(reading, pairs) | _ahead(ctx, reading, pairs)
     pairs = {pair for pair in pairs if pair[::-1] not in pairs}
     return frozenset(pairs | _doubted_pairs(reading, resting, pairs, links))
 
@@ -234,6 +235,13 @@ def _of_other_facts(reading: CachedReads, pairs: Collection[tuple[str, str]]) ->
         if fact in keys:
             about.setdefault(memory, set()).add(keys[fact])
     return {(i, j) for i, j in pairs if i in about and j in about and about[i].isdisjoint(about[j])}
+
+
+def _ahead(ctx: Context, reading: CachedReads, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the pairs whose later memory says what will be so from a day on that has not come yet."""
+    today, records = from_instant(ctx.clock()).date(), reading.records({later for later, _ in pairs})
+    ahead = {i for i, record in records.items() if begins_later(record.content.text, record.state, today)}
+    return {(later, earlier) for later, earlier in pairs if later in ahead}
 
 
 def resting_on(links: Links, ids: Collection[str]) -> dict[str, set[str]]:

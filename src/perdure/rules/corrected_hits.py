@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from types import MappingProxyType
 from typing import Final
 
@@ -34,6 +35,8 @@ def corrections_first(
     question: str,
     vectors: Mapping[str, Vector],
     sources: Mapping[str, Collection[str]] = _NONE,
+    *,
+    today: date,
 ) -> list[Hit]:
     """Return the same hits, marked where a later one names their value as replaced, which stands before them.
 
@@ -41,11 +44,12 @@ def corrections_first(
     marked as a whole (rules/lifecycle/older_statements.py). What stands in another's place is as likely an answer.
     A fact, and a note that says it, only names the later one as newer; ``sources`` has fact -> what says it. What is
     in open conflict follows rules of its own. A question that asks for the past, or names a day, keeps the order.
+    What holds from a day after ``today`` on corrects nothing yet.
     """
     shown = {h.memory.id: h for h in hits}
     compared = [h.memory for h in hits if h.memory.status is Status.ACTIVE and not h.contested_with]
     about_one = {(newer, h.memory.id) for h in hits for newer in h.newer}
-    found = find_older(compared, vectors, sources=sources, about_one=about_one)
+    found = find_older(compared, vectors, sources=sources, about_one=about_one, today=today)
     doubted = {(later, earlier) for earlier, some in found.doubted.items() for later in some}
     corrected = found.corrected
     relevance = {i: h.relevance for i, h in shown.items()}

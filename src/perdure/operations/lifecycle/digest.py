@@ -104,7 +104,7 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     questions = _questions(ctx, namespace, inside, brief=brief)
     superseded = likely_superseded(ctx, namespace, [m.id for m in memories])
     found = Candidates(memories, vectors, questions, not brief, year, over=outdated.over, superseded=superseded)
-    return replace(found, by_number=not judges_statements(ctx), noted=noted, sources=sources)
+    return replace(found, by_number=not judges_statements(ctx), noted=noted, sources=sources, today=today)
 
 
 def _facts_to_doubt(

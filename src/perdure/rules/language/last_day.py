@@ -29,7 +29,7 @@ _UNTIL: Final = lazy_pattern(
     r"|fino\s+(?:al|a)|tot(?:\s+en\s+met)?)\s+",
     re.IGNORECASE,
 )
-_DAY: Final = lazy_pattern(
+DAY: Final = lazy_pattern(
     rf"""(?:the\s+|le\s+|el\s+|il\s+)?(?:
         (?P<iso>\d{{4}}-\d\d-\d\d)(?![\w-])
       | (?P<d>\d{{1,2}})\.(?P<m>\d{{1,2}})\.(?P<y>\d{{4}})?(?!\d)
@@ -111,7 +111,7 @@ def _limit(text: str, said_on: date) -> _Limit | None:
     if len(text) > _LONGEST or not _is_one_sentence(text) or _AGAIN.search(text):
         return None
     spans = [*_spans(text)]
-    limits = [(limit, day) for limit in (*_UNTIL.finditer(text), *spans) if (day := _DAY.match(text, limit.end()))]
+    limits = [(limit, day) for limit in (*_UNTIL.finditer(text), *spans) if (day := DAY.match(text, limit.end()))]
     if len({day.start() for _, day in limits}) != 1:
         return None
     limit, day = limits[-1]  # of one day: the span
@@ -119,7 +119,7 @@ def _limit(text: str, said_on: date) -> _Limit | None:
     if _is_unclear(text[: limit.start()], day, text[day.end() :], is_span=is_span):
         return None
     try:
-        last = _day_of({k: v.lower() for k, v in day.groupdict().items() if v}, said_on)
+        last = day_of({k: v.lower() for k, v in day.groupdict().items() if v}, said_on)
     except (ValueError, OverflowError):  # no such day, or beyond the calendar
         return None
     is_near = not is_span or (last - said_on).days <= _HALF_YEAR or re.search(r"\d{4}", day[0]) is not None
@@ -146,7 +146,11 @@ def _is_one_sentence(text: str) -> bool:
     return all(_ORDINAL.search(part) for part in before)
 
 
-def _day_of(groups: dict[str, str], said_on: date) -> date:
+def day_of(groups: dict[str, str], said_on: date) -> date:
+    """Return the day that the groups of ``DAY`` name, in small letters: the first of that name after it was said.
+
+    Raises ValueError where there is no such day, OverflowError beyond the calendar.
+    """
     if "iso" in groups:
         return date.fromisoformat(groups["iso"])
     if "shift" in groups:

@@ -13,10 +13,10 @@ from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import CALENDAR, STOP_WORDS, word_set
 
-_WORD: Final = r"(?:[^\s,;:!?()]|(?<=\d),(?=\d))+"
+_WORD: Final = r"(?:[^\s,;:!?()]|(?<=\d)[,:](?=\d))+"
 _OLD: Final = rf"(?P<old>{_WORD}(?:\s+{_WORD}){{0,3}}?)"
 _END: Final = (
-    r"(?=,(?!\d)|[;:!?()]|\.(?:\s|\Z)|\s*\Z|\s+(?:for|because|as|since|and|but|so|when|if|which|that|any\s?more|now|from|in|on"
+    r"(?=,(?!\d)|:(?!\d)|[;!?()]|\.(?:\s|\Z)|\s*\Z|\s+(?:for|because|as|since|and|but|so|when|if|which|that|any\s?more|now|from|in|on"
     r"|at|to|with|this|by)\b)"
 )
 _MOVES: Final = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from itertools import groupby
 from typing import Final
 
@@ -75,6 +76,7 @@ class Candidates:
     by_number: bool = True  # whether another number of the same thing does, too: where no model judges statements
     noted: Sequence[MemoryItem] = ()  # facts that have no line, because notes say them
     sources: Mapping[str, Collection[str]] = field(default_factory=dict)  # fact -> the memories in view that say it
+    today: date | None = None  # what holds from a later day on takes the place of nothing yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ def choose_entries(
         candidates.superseded,
         by_number=candidates.by_number,
         sources=candidates.sources,
+        today=candidates.today,
     )
     entries = entries_of(
         candidates.memories,

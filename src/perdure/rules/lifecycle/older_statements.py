@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from types import MappingProxyType
 from typing import Final
 
@@ -21,6 +22,7 @@ from perdure.records.vector import Vector
 from perdure.rules.differences import Statements, denying_texts, differing_texts, numbers_in, statements
 from perdure.rules.doubted_facts import facts_of_replaced, facts_replaced
 from perdure.rules.language.clauses import clauses, says_besides, speaks_of_a_part
+from perdure.rules.language.first_day import begins_later
 from perdure.rules.language.other_subjects import is_of_another
 from perdure.rules.language.replaced_values import changes, content_words, replaced_values, returned_values, subjects
 from perdure.rules.language.word_holders import WordHolders
@@ -72,15 +74,18 @@ def find_older(
     by_number: bool = True,
     sources: Mapping[str, Collection[str]] = MappingProxyType({}),
     about_one: Collection[tuple[str, str]] = (),
+    today: date | None = None,
 ) -> OlderStatements:
     """Return what is over among some memories: a later one names its value as replaced, or gives another number.
 
     So is what a model said is likely untrue since a later one: ``superseded`` are (later, earlier) pairs; then another
     number is not looked at (``by_number``). Each is looked up among all at once: taken pair by pair, a store of notes
     that resemble one another takes seconds. Facts are put in doubt, and put nothing in doubt: ``sources`` has fact ->
-    what says it, ``about_one`` pairs of statements that are known to be about one thing.
+    what says it, ``about_one`` pairs of statements that are known to be about one thing. What says that something is so
+    from a day after ``today`` takes the place of nothing yet, and is not compared.
     """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
+    messages = [m for m in messages if today is None or not begins_later(m.content, m.state, today)]
     messages.sort(key=lambda m: (said_at(m.state), m.id))
     replaced = facts_replaced((m for m in memories if m.kind is Kind.FACT), messages, vectors, sources, about_one)
     superseded = {*superseded, *_notes_of(replaced, sources, messages)}
