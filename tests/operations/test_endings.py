@@ -38,8 +38,6 @@ def believed(memory, entity="user"):
                 "I prefer tea.",
                 "I like tea.",
                 "Remember that I drink tea.",
-                "I'm a big fan of tea.",
-                "I'm into tea.",
             )
         ),
         ("My favourite drink is tea.", "I no longer drink tea."),
@@ -47,8 +45,7 @@ def believed(memory, entity="user"):
         ("I love horror movies.", "I don't like horror movies any more."),
         ("I like smoking.", "I gave up smoking."),
         ("Remember that I smoke cigarettes.", "I gave up smoking."),
-        ("Remember that we use Netflix.", "We cancelled Netflix."),
-        ("Remember that we use Netflix.", "We cancelled our Netflix subscription."),
+        ("Remember that we use Netflix.", "We no longer use Netflix."),
         ("Remember that I work at Globex.", "I no longer work at Globex."),
         ("I live in Lyon.", "I no longer live in Lyon."),
         ("I'm vegetarian.", "I'm no longer vegetarian."),

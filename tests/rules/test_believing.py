@@ -203,7 +203,7 @@ END, DENY, CREATE = Action.END, Action.DENY, Action.CREATE
         ("I gave up smoking", ("do", "smoking"), ("like", "smoking"), END),
         ("I gave up smoking", ("do", "smoking"), ("do", "smoke"), END),
         ("I gave up smoking", ("do", "smoking"), ("smoke", "10 cigarettes"), END),
-        ("We cancelled Netflix", ("use", "netflix"), ("have", "netflix"), END),
+        ("We no longer use Netflix", ("use", "netflix"), ("have", "netflix"), END),
         ("They stopped Friday deliveries", ("delivery_day", "friday"), (DAY_OF_DELIVERY, "friday"), END),
         ("They don't deliver on Fridays", ("delivery_day", "friday"), (DAY_OF_DELIVERY, "friday"), DENY),
         # but not another thing, nor what was done once, nor a part of it, nor the thing of which it is a part

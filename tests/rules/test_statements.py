@@ -47,22 +47,17 @@ A_PERSONS_CHAT = {
     "I hate flying.": ["I | dislike | flying"],
     "I prefer aisle seats.": ["I | preference | aisle seat"],
     "I prefer tea to coffee.": ["I | preference | tea"],
-    "We cancelled Netflix.": ["We | use | NOT netflix"],
-    "I cancelled my gym membership.": ["I | use | NOT gym membership"],
     "We moved from Lyon to Nantes in April.": ["We | home | nante | was lyon"],
     "Call me Sam.": ["I | nickname | sam"],
     "It's now 12 weeks instead of 10.": ["It | value | 12 week | was 10"],
     "My best friend is Jonas.": ["I | best_friend_name | jona"],
     "I love spicy food.": ["I | like | spicy food"],
-    "I'm into bouldering.": ["I | enjoy | bouldering"],
     "My favourite film is Alien.": ["I | favorite_film | alien"],
     "I've lived in Graz for ten years.": ["I | home | graz"],
     "My landlord is Mr Ortiz.": ["I | landlord | mr ortiz"],
     "I stopped drinking alcohol in January.": ["I | drink | NOT alcohol"],
     "I don't play tennis any more.": ["I | play | NOT tennis"],
     "I'm no longer vegetarian.": ["I | diet | NOT vegetarian"],
-    "I'm not into jazz any more.": ["I | enjoy | NOT jazz"],
-    "I unsubscribed from Netflix.": ["I | use | NOT netflix"],
     "I no longer work at Globex.": ["I | employer | NOT globex"],
     "My favourite season is autumn.": ["I | favorite_season | autumn"],
     "I switched from coffee to tea.": ["I | use | tea | was coffee"],
@@ -78,10 +73,9 @@ AN_AGENTS_USER = {
     "Never commit directly to main.": ["I | rule | NOT commit directly to main"],
     "We upgraded from Django 4.2 to Django 5.0.": ["We | django_version | django 5.0 | was django 4.2"],
     "We migrated from MySQL to Postgres.": ["We | use | postgres | was mysql"],
-    "We switched to Poetry.": ["We | use | poetry"],
     "I prefer tabs over spaces.": ["I | preference | tab"],
     "I prefer short commit messages.": ["I | preference | short commit message"],
-    "I raised the timeout from 30 to 60 seconds.": ["I | timeout | 60000 ms | was 30"],
+    "I raised our timeout from 30 to 60 seconds.": ["I | timeout | 60000 ms | was 30"],
     "My editor is Neovim.": ["I | editor | neovim"],
     "We no longer support Python 3.8.": ["We | support | NOT python 3.8"],
     "We stopped using Redux.": ["We | use | NOT redux"],
@@ -116,7 +110,6 @@ A_CUSTOMER = {
 }
 SAID_IN_HASTE = {
     "i dont eat beef or lamb": ["I | eat | NOT beef", "I | eat | NOT lamb"],
-    "cancelled my Audible subscription btw": ["I | use | NOT audible"],
     "remember that my bike lock code is 7734": ["I | bike_lock_code | 7734"],
     "im Priya btw": ["I | name | priya"],
     "everyone calls me Little Jo so you can too": ["I | nickname | little jo"],
@@ -462,6 +455,43 @@ def test_what_is_cut_or_said_of_life_states_nothing(text):
     assert read(text) == []
 
 
+@every(
+    [
+        "We cancelled Netflix.",
+        "I gave up gluten.",
+        "I'm into bouldering.",
+        "I'm a big fan of jazz.",
+        "We use Postgres 15 in production.",
+        "We switched to Poetry.",
+        "We moved the retro from Thursday to Friday.",
+        "I'm left-handed.",
+        "My middle name is Trouble.",
+        "Our neighbour Gwen has the key.",
+        "My flight is at 6:40 in the evening, not in the morning.",
+    ]
+)
+def test_what_rules_read_wrongly_too_often_states_nothing_in_passing(text):
+    assert read(text) == []
+    if " not " not in text:
+        assert read(f"Please remember that {text[0].lower()}{text[1:]}") != []
+
+
+@every(
+    [
+        "My story needs a hero. I'm Ada and I live in Hull.",
+        "I don't eat meat. Can you translate that?",
+        "A short dialogue, please. My name is Bo. I love trains.",
+    ]
+)
+def test_beside_a_text_that_is_made_nobody_says_anything_of_themselves(text):
+    assert read(text) == []
+
+
+def test_beside_a_text_that_is_made_requests_and_rules_count():
+    assert [c.predicate for c in read("Remember that I live in Hull. It's for the story.")] == ["home"]
+    assert [c.predicate for c in read("Never use em dashes in this story.")] == ["rule"]
+
+
 @pytest.mark.behaviour("CL20")
 @every(NOTHING)
 def test_what_states_nothing_claims_nothing(text):
@@ -473,9 +503,8 @@ ENDINGS = [
     "I don't like tea any more",
     "I don't drink tea anymore",
     "I stopped drinking tea",
-    "I gave up tea",
-    "I'm not into tea any more",
-    "We cancelled Netflix",
+    "I gave up drinking tea",
+    "We no longer use Netflix",
     "I no longer work at Globex",
     "Gai Media stopped Friday deliveries",
     "Gai Media doesn't want Friday deliveries any more",
@@ -503,9 +532,9 @@ def test_a_relative_told_by_name_is_known_by_it_and_some_have_several(text, many
 
 
 def test_a_version_keeps_its_last_digit():
-    (one,), (ten,) = read("I use Python 3.1."), read("I use Python 3.10.")
-    assert one.predicate == ten.predicate
-    assert one.value.norm != ten.value.norm
+    (claim,) = read("We upgraded from Python 3.1 to Python 3.10.")
+    assert (claim.predicate, claim.old is None) == ("python_version", False)
+    assert claim.value.norm != claim.old.norm
 
 
 def test_a_rule_keeps_when_it_holds():

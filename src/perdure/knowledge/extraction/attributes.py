@@ -125,8 +125,8 @@ def _attribute_value(clause: Clause, attribute: Attribute, predicates: Predicate
     if value == "phrase" and (clause.denied or not favorite):
         return []
     more: dict[str, Any] = {"learned": FactOrigin.PREFERENCE, "kind": "preference"} if favorite else {"kind": kind}
-    if name.endswith("_name"):
-        more["kind"] = "name"
+    if name.endswith("_name") and any(w.low in WORDS["kin"] for w in attribute.words[-2:-1]):
+        more["kind"] = "name"  # "my dog's name is Pepper"; in "my middle name is Trouble" it may be a joke
     many = predicates.row(name).many and not favorite
     return [claim_of(clause, attribute.owner, name, words, many=many, **more)]
 

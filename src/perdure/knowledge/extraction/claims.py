@@ -10,7 +10,6 @@ from typing import Final
 from perdure.knowledge.extraction.answers import opens_with_no, says_yes, statement_of
 from perdure.knowledge.extraction.clauses import clauses
 from perdure.knowledge.extraction.event_types import correction_at, event_of
-from perdure.knowledge.extraction.patterns import STATES
 from perdure.knowledge.extraction.raw_claims import RawClaim
 from perdure.knowledge.extraction.references import FIRST_PERSON
 from perdure.knowledge.extraction.statements import ACT, read_clause
@@ -57,8 +56,9 @@ _FOLLOWS: Final = frozenset().union(
 )
 """What may follow a value and a comma without being part of it."""
 _NAMES_IN_LIST: Final = re.compile(r"[A-Z]\w*,\s[A-Z]")
-_OWN: Final = frozenset({"home", *STATES.values()})  # predicates of what somebody says of themselves in passing
+_OWN: Final = frozenset({"home", "diet"})  # predicates of what somebody says of themselves in passing
 _NO_NOTE: Final = ("when ", "to ", "how ", "the time ", "me ", "you ", "you'")
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _SHORT: Final = 6  # words that a value of an unnamed predicate may have
 
 
@@ -70,7 +70,7 @@ def claims(
     Tiers, the surest first: what was asked to be remembered (0.7), corrections and changes (0.85: they are said as
     such), preferences and policies (0.6), statements (0.5). What asks, supposes, quotes, is code, or is handed over to
     be translated or mended says nothing. In passing only names count, and what people say of themselves: where they
-    live, what they are, do not do, and which version they use.
+    live, what they eat and do not do; nothing of it beside words of a text that is made or worked on ("a story").
 
     A correction that names no predicate ("I meant Thursday, not Friday") has ``value`` (predicates.UNNAMED):
     ``Predicates.akin`` tells which facts are meant, ``old`` which of them is. Changes ("increased to $550", "no
@@ -78,6 +78,7 @@ def claims(
     linear in its length. An assistant's statements about itself are left out.
     """
     reader = _Reader(text, said_at, predicates)
+    is_framed = not WORDS["framing"].isdisjoint(_WORD.findall(text.lower()))
     stated = policy.statements and may_answer(speaker)
     found: list[Claim] = []
     if len(list(islice(_LINE.finditer(text), _LINES))) == _LINES:
@@ -87,7 +88,7 @@ def claims(
             break
         if _introduces(text[start:end]):
             continue
-        raw = reader.sentence(start, end)
+        raw = [c for c in reader.sentence(start, end) if not (is_framed and _is_of_oneself(c))]
         found += [reader.claim(c, policy) for c in raw if stated or _is_sure(c, speaker)]
         if len(found) >= MOST:
             break
@@ -234,8 +235,18 @@ class _Reader:
         old = _NOT_OLD.search(self.text, start, end)
         was, stop = (old.span("old"), old.start()) if old else (None, end)
         found = [s for s in self._plain(start, stop) if (was or s.kind != ACT) and not self._is_cut(s)]
+        if was and any(not self._is_alternative(s.value, was) for s in found):
+            return []  # "at 6:40 in the evening, not in the morning"
         corrected = [replace(s, learned=FactOrigin.CORRECTION, old=s.old or was) for s in found if not s.denied]
         return [*corrected, *(s for s in found if s.denied)] or (self._bare_value(start, stop, was) if declared else [])
+
+    def _is_alternative(self, new: TextSpan, old: TextSpan) -> bool:
+        """Return whether an old value may have stood in a new one's place: a number or a day in that of another one."""
+        is_number = [
+            any(map(str.isdecimal, text)) or not CALENDAR.isdisjoint(re.findall(r"\w+", text.lower()))
+            for text in (self.text[slice(*new)], self.text[slice(*old)])
+        ]
+        return is_number[0] <= is_number[1]
 
     def _bare_value(self, start: int, stop: int, was: TextSpan | None) -> list[RawClaim]:
         """Return a correction that says nothing but a value: "it's Thursday", "I meant Thursday"."""
@@ -285,8 +296,13 @@ def _is_in_passing(raw: RawClaim) -> bool:
     """Return whether something is said in passing that is no fact: all but names, and what people say of themselves."""
     if raw.learned is not FactOrigin.STATEMENT:
         return False
-    of_self = _is_name(raw) or raw.kind == "setting" or raw.predicate in _OWN or (raw.kind == ACT and raw.denied)
+    of_self = _is_name(raw) or raw.predicate in _OWN or (raw.kind == ACT and raw.denied)
     return not of_self or raw.subject.lower() not in {"i", "we"}
+
+
+def _is_of_oneself(raw: RawClaim) -> bool:
+    """Return whether somebody just says it of themselves: no request, no correction, no rule."""
+    return raw.learned in {FactOrigin.STATEMENT, FactOrigin.PREFERENCE} and raw.predicate != "rule"
 
 
 def _is_name(raw: RawClaim) -> bool:

@@ -137,7 +137,7 @@ def _clause(text: str, words: Words, before: Words, said_at: Instant) -> Clause 
         return None
     start = words[0].start
     if not before and len(words) > 1 and words[0].low in WORDS["dropped"]:
-        words = (Word("I", start, start), *words)  # "cancelled my gym membership"
+        words = (Word("I", start, start), *words)  # "stopped taking statins"
     stop = _subject_end(words)
     subject, rest = words[:stop], words[stop:]
     if not subject and before:

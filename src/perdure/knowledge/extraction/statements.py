@@ -57,13 +57,11 @@ def _claim_of_match(clause: Clause, who: str, fit: PatternMatch, predicates: Pre
     pattern, name, value = fit.pattern, fit.pattern.predicate, fit.value
     if name == "STATE":
         name = STATES["-".join(w.low for w in value)]
-    elif name == "_version":
-        name = f"{name_of(value[:-1])}_version"
     tier = FactOrigin.PREFERENCE if "pref" in pattern.flags else FactOrigin.STATEMENT
     tier = FactOrigin.CORRECTION if "corr" in pattern.flags else tier
     more: dict[str, Any] = {"old": span_of(fit.old)} if fit.old else {}
     many = "many" in pattern.flags
-    return claim_of(clause, who, predicates.name(name), value, learned=tier, kind=pattern.kind, many=many, **more)
+    return claim_of(clause, who, predicates.name(name), value, learned=tier, many=many, **more)
 
 
 def _act(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
@@ -161,22 +159,19 @@ def _day(clause: Clause, who: str, day: tuple[Words, str], end: int, predicates:
 
 
 def _ended_claims(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
-    """Return what ended: "stopped playing tennis", "gave up coffee", "stopped Friday deliveries".
+    """Return what ended: "stopped playing tennis", "gave up smoking", "stopped Friday deliveries".
 
-    Who quits something named leaves a service or an employer ("I quit Meta"): that is not read.
+    What somebody quits or gives up by its name may be a service, an employer or a try: that is not read.
     """
     verb, rest = clause.verb, clause.rest
-    up = bool(rest) and rest[0].low == {"give": "up", "unsubscribe": "from"}.get(verb)
-    if clause.denied or (verb in {"give", "unsubscribe"} and not up) or len(rest) <= up:
+    up = bool(rest) and verb == "give" and rest[0].low == "up"
+    if clause.denied or (verb == "give" and not up) or len(rest) <= up:
         return []
     over = replace(clause, rest=rest[up:], denied=True, ended=True, past=False)
     bare = over.rest[skip_determiners(over.rest) :]
     if (days := named_day(bare)) is not None and (days[0][0] is bare[0] or days[0][-1].low.endswith("s")):
         return [_day(over, who, days, clause.end, predicates)]
-    low = over.rest[0].low
-    if low.endswith("ing"):
-        return _ended_act(over, who, predicates)
-    return [] if verb in {"stop", "quit"} or low in WORDS["not_own"] else _ended_use(over, who, verb)
+    return _ended_act(over, who, predicates) if over.rest[0].low.endswith("ing") else []
 
 
 def _ended_act(over: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
@@ -192,28 +187,14 @@ def _ended_act(over: Clause, who: str, predicates: Predicates) -> list[RawClaim]
     return [claim_of(acting, who, name, value, many=True, kind=ACT)] if value else []
 
 
-def _ended_use(over: Clause, who: str, verb: str) -> list[RawClaim]:
-    stop = thing_end(over, 0)
-    if stop is None:
-        return []
-    value = over.rest[skip_determiners(over.rest) : stop]
-    subscribed = value[-1].low in WORDS["subscribed"]
-    if not (subscribed or all(is_name(w) for w in value)) and verb != "give":
-        return []
-    if subscribed and len(value) > 1 and is_name(value[0]):
-        value = value[:-1]
-    return [claim_of(over, who, "use", value, many=True)]
-
-
 def _change(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
-    """Return what somebody changed: "switched from A to B", "raised the timeout to 60 s"."""
+    """Return what somebody changed: "switched from A to B", "raised my budget to $80"."""
     places = from_to(clause) if clause.verb in WORDS["changing"] and not clause.denied else None
     if places is None:
         return []
     head, new, old = places
     if head:
-        mine = (replace(head[0], form="my"), *head[1:]) if head[0].low == "the" else head
-        attribute = attribute_of(mine)
+        attribute = attribute_of(head)  # "my budget"; "the retro" is nobody's
         if attribute is None:
             return []
         owner = who if attribute.owner in {*PEOPLE, "I"} else attribute.owner
@@ -222,14 +203,15 @@ def _change(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
 
 
 def _switch_claims(clause: Clause, who: str, new: Words, old: Words, predicates: Predicates) -> list[RawClaim]:
-    more: dict[str, Any] = {"old": span_of(old)} if old else {}
+    more: dict[str, Any] = {"learned": FactOrigin.CORRECTION}
     if (days := named_day(new)) is not None:
         was = named_day(old) if old else None
-        more = {"old": span_of(was[0])} if was else {}
-        return [_day(clause, who, days, new[-1].end, predicates, learned=FactOrigin.CORRECTION, **more)]
+        more |= {"old": span_of(was[0])} if was else {}
+        return [_day(clause, who, days, new[-1].end, predicates, **more)]
+    if not old or clause.verb == "move":
+        return []  # "converted to Islam"; "moved" to a place, or to a tool
+    more["old"] = span_of(old)
     if version_end(replace(clause, rest=new), 0) == len(new):
         name = f"{name_of(new[:-1])}_version"
-        return [claim_of(clause, who, name, new, learned=FactOrigin.CORRECTION, many=False, kind="setting", **more)]
-    if clause.verb == "move":
-        return []  # to a place, or to a tool
-    return [claim_of(clause, who, "use", new, learned=FactOrigin.CORRECTION, many=True, **more)]
+        return [claim_of(clause, who, name, new, many=False, kind="setting", **more)]
+    return [claim_of(clause, who, "use", new, many=True, **more)]
