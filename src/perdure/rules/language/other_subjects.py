@@ -47,9 +47,15 @@ def _differ_beside(before: Sequence[str], after: Sequence[str], value: frozenset
     for how, start, end, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if how == "replace":
             one, other = set(before[start:end]), set(after[first:last])
-            if value.isdisjoint(one | other) and one.difference(after) and other.difference(known):
+            own, new = _by_number(one.difference(after)), _by_number(other.difference(known))
+            if value.isdisjoint(one | other) and not own.isdisjoint(new):
                 return True
     return False
+
+
+def _by_number(words: Iterable[str]) -> set[bool]:
+    """Return of which sort some words are: numbers stand in the place of numbers, "version 2" and "version 3"."""
+    return {word[0].isdigit() for word in words}
 
 
 def replaces_of_another(earlier: str, later: str) -> bool:
