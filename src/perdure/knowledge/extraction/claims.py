@@ -70,7 +70,8 @@ def claims(
     Tiers, the surest first: what was asked to be remembered (0.7), corrections and changes (0.85: they are said as
     such), preferences and policies (0.6), statements (0.5). What asks, supposes, quotes, is code, or is handed over to
     be translated or mended says nothing. In passing only names count, and what people say of themselves: where they
-    live, what they eat and do not do; nothing of it beside words of a text that is made or worked on ("a story").
+    live, what they eat and do not do, and which version they use; nothing of it beside words of a text that is made or
+    worked on ("a story").
 
     A correction that names no predicate ("I meant Thursday, not Friday") has ``value`` (predicates.UNNAMED):
     ``Predicates.akin`` tells which facts are meant, ``old`` which of them is. Changes ("increased to $550", "no
@@ -296,7 +297,7 @@ def _is_in_passing(raw: RawClaim) -> bool:
     """Return whether something is said in passing that is no fact: all but names, and what people say of themselves."""
     if raw.learned is not FactOrigin.STATEMENT:
         return False
-    of_self = _is_name(raw) or raw.predicate in _OWN or (raw.kind == ACT and raw.denied)
+    of_self = _is_name(raw) or raw.kind == "setting" or raw.predicate in _OWN or (raw.kind == ACT and raw.denied)
     return not of_self or raw.subject.lower() not in {"i", "we"}
 
 

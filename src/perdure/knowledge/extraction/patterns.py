@@ -40,6 +40,11 @@ class Pattern(NamedTuple):
     predicate: str
     flags: frozenset[str]  # many, past, corr, pref
 
+    @property
+    def kind(self) -> str:
+        """The sort of predicate, where the line says it: ``type:setting``."""
+        return next((f[5:] for f in self.flags if f.startswith("type:")), "")
+
 
 class PatternMatch(NamedTuple):
     """What a pattern takes out of a clause."""
@@ -230,6 +235,7 @@ _SLOTS: Final[dict[str, Callable[[Clause, int], int | None]]] = {
     "NAME": name_end,
     "ORG": name_end,
     "SELF": _self_end,
+    "VERSION": version_end,
     "PHRASE": _phrase_end,
     "STATE": _state_end,
 }

@@ -57,11 +57,13 @@ def _claim_of_match(clause: Clause, who: str, fit: PatternMatch, predicates: Pre
     pattern, name, value = fit.pattern, fit.pattern.predicate, fit.value
     if name == "STATE":
         name = STATES["-".join(w.low for w in value)]
+    elif name == "_version":
+        name = f"{name_of(value[:-1])}_version"
     tier = FactOrigin.PREFERENCE if "pref" in pattern.flags else FactOrigin.STATEMENT
     tier = FactOrigin.CORRECTION if "corr" in pattern.flags else tier
     more: dict[str, Any] = {"old": span_of(fit.old)} if fit.old else {}
     many = "many" in pattern.flags
-    return claim_of(clause, who, predicates.name(name), value, learned=tier, many=many, **more)
+    return claim_of(clause, who, predicates.name(name), value, learned=tier, kind=pattern.kind, many=many, **more)
 
 
 def _act(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
