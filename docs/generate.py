@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from typer.main import get_command
 from perdure.interfaces.cli.app import app
 from perdure.interfaces.cli.options import COMMON
 from perdure.interfaces.mcp.run import build
+from perdure.interfaces.mcp.tools import SCHEMAS, made_output_schema, verbs_of
 from perdure.knowledge.rules.fact_records import TABLE as FACTS
 from perdure.records.policy import PRESETS, Policy, sections
 from perdure.rules.lifecycle import tier_table
@@ -225,6 +227,12 @@ def program() -> str:
     return f'"""The program of the README. Checked by mypy; docs/generate.py writes it."""\n\n{code}'
 
 
+def output_schemas() -> str:
+    """The output schemas of the MCP tools of an agent, which are shipped."""
+    made = {verb.name: made_output_schema(verb) for verb in verbs_of("agent")}
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+
+
 def between(text: str, name: str, part: str) -> str:
     """A document with one generated part replaced."""
     begin, end = f"<!-- generated: {name} -->", "<!-- end -->"
@@ -243,6 +251,7 @@ def documents() -> dict[Path, str]:
         DOCS / "reference" / "python.md": NOTE + python_reference.reference(),
         explanation: explained(explanation.read_text("utf-8")),
         PROGRAM: program(),
+        SCHEMAS: output_schemas(),
         ARCHITECTURE: between(ARCHITECTURE.read_text("utf-8"), "imports", import_graph.figure()),
     }
 

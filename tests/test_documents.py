@@ -206,8 +206,8 @@ def test_each_row_of_a_table_of_promises_names_tests_that_are_there(page):
 def test_make_demo_installs_the_extras_of_which_the_readme_shows_commands():
     """The README runs the service, the MCP server and the local embedder from the environment that it makes."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    demo = (ROOT / "Makefile").read_text("utf-8").split("\ndemo:", 1)[1].split("\n\n", 1)[0]
-    named = re.findall(r"\.\[([a-z,-]+)\]", demo)[0].split(",")
+    product = (ROOT / "Makefile").read_text("utf-8").split("\nPRODUCT := ", 1)[1].split("\n", 1)[0]
+    named = re.findall(r"\.\[([a-z,-]+)\]", product)[0].split(",")
     installed = {package for name in named for package in extras[name]}
     covered = {*named, *(e for p in installed if p.startswith("perdure[") for e in p[8:-1].split(","))}
     assert {"local", "mcp", "server", "postgres"} <= covered

@@ -120,11 +120,7 @@ def facts_replaced(
         for statement, value in _trusted_replacements(statements)
         for fact, text in known.get(value.words, ())
         if said_at(fact.state) <= said_at(statement.state)
-        and not any(
-            is_of_another(texts[source], statement.content, value)
-            for source in sources.get(fact.id, ())
-            if source in texts
-        )
+        and not _is_of_another(statement, value, [texts[i] for i in sources.get(fact.id, ()) if i in texts])
         and not any(words == value.words and at > said_at(statement.state) for words, at in back)
         and (
             _names_it(statement, value, text)
@@ -137,6 +133,10 @@ def facts_replaced(
             )
         )
     }
+
+
+def _is_of_another(statement: MemoryItem, value: ReplacedValue, sources: Iterable[str]) -> bool:
+    return any(is_of_another(source, statement.content, value) for source in sources)
 
 
 def _trusted_replacements(statements: Iterable[MemoryItem]) -> Iterator[tuple[MemoryItem, ReplacedValue]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from perdure.records.policy_knowledge import KnowledgePolicy
+if TYPE_CHECKING:  # start-up time
+    from perdure.records.policy_knowledge import KnowledgePolicy
 
 LEARNS_NONE: Final = (
     "Under this policy no facts are learned from messages. Pass facts to remember (--facts on the command line). Or "

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
@@ -23,6 +26,7 @@ AGENT: Final = ("remember", "recall", "used", "update", "forget", "list", "why",
 """The tools of the ``agent`` profile, in the order in which they are listed; others follow in theirs."""
 WHOLE: Final = ("get",)
 """Verbs whose answer holds whole memories; the others shorten what a model did not ask for by its id."""
+SCHEMAS: Final = Path(__file__).with_name("output_schemas.json")
 _LONGEST_ERROR: Final = 2000
 
 
@@ -63,7 +67,22 @@ def input_schema(verb: Verb, profile: str, zone: tzinfo | None = None) -> dict[s
 
 
 def output_schema(verb: Verb) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's structured answer."""
+    """Return the JSON Schema of a tool's structured answer.
+
+    Those of the ``agent`` profile are shipped: making them loads all records of results, a tenth of a server's start.
+    """
+    shipped = _shipped_schemas().get(verb.name)
+    return made_output_schema(verb) if shipped is None else shipped
+
+
+@cache
+def _shipped_schemas() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(SCHEMAS.read_text("utf-8")) if SCHEMAS.is_file() else {}
+    return found
+
+
+def made_output_schema(verb: Verb) -> dict[str, Any]:
+    """Return the same, made from the records of results: docs/generate.py writes what is shipped."""
     schema = schema_of(verb.result_type(perdure), verb.items, whole=verb.name in WHOLE)
     if "before" in verb.defaults:
         schema["properties"]["next_before"] = {"anyOf": [{"type": "string"}, {"type": "null"}]}

@@ -24,7 +24,14 @@ from perdure.rules.doubted_facts import facts_of_replaced, facts_replaced
 from perdure.rules.language.clauses import clauses, says_besides, speaks_of_a_part
 from perdure.rules.language.first_day import begins_later
 from perdure.rules.language.other_subjects import is_of_another
-from perdure.rules.language.replaced_values import changes, content_words, replaced_values, returned_values, subjects
+from perdure.rules.language.replaced_values import (
+    ReplacedValue,
+    changes,
+    content_words,
+    replaced_values,
+    returned_values,
+    subjects,
+)
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
 from perdure.rules.last_said import said_at
@@ -240,8 +247,7 @@ def _replaced_pairs(
             earlier[at:] = False
             same = _of_one_thing(at, words[at] - value.words - CALENDAR, holders, rows)
             earlier &= same & _counting_the_same(messages, at, value.words, earlier & same)
-            for other in np.flatnonzero(earlier).tolist():
-                earlier[other] = not is_of_another(messages[other].content, messages[at].content, value)
+            earlier &= _of_no_other(messages, at, value, earlier)
             earlier[[other for other in back[value.words] if same[other] or anywhere[other]]] = True
             gone[value.words].append(at)
             more = [
@@ -260,6 +266,16 @@ def _replaced_pairs(
             back[value_words].append(at)
             anywhere[at] |= not beside
     return over
+
+
+def _of_no_other(
+    messages: Sequence[MemoryItem], at: int, value: ReplacedValue, among: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which of some messages are not about another thing than the one that names their value as replaced."""
+    found = among.copy()
+    for other in np.flatnonzero(among).tolist():
+        found[other] = not is_of_another(messages[other].content, messages[at].content, value)
+    return found
 
 
 def _says_more(memory: MemoryItem, value: frozenset[str], later: MemoryItem) -> bool:
