@@ -10,6 +10,7 @@ from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import (
     DryRun,
     Entity,
+    ErasureReason,
     Everywhere,
     Identities,
     Identity,
@@ -227,7 +228,7 @@ class DecidingVerbs:
         subject: Annotated[Entity, Param("Only memories about this person or thing, that name it or that it said.")]
         | None = None,
         everything: Annotated[bool, Param("All memories of the namespace.")] = False,
-        reason: Reason | None = None,
+        reason: ErasureReason | None = None,
         by: Annotated[str, Param("Who decided it; kept with the reason.", longest=200, redacted=True)] | None = None,
         confirm: Annotated[str, Param("The word that the dry run returned.", longest=40)] | None = None,
         dry_run: DryRun = True,
