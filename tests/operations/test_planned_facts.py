@@ -243,6 +243,10 @@ def test_why_says_when_it_begins(memory):
     fact = memory.why(upcoming).fact
     assert fact.state == "upcoming"
     assert fact.next[0] == "It begins to hold at 2027-01-01 00:00 UTC, by itself."
+    assert fact.conflicts[0].told == "the one that began to hold later wins; 0.12 euro holds until then"
+    with pytest.raises(perdure.InvalidInput, match="Nothing that is believed contradicts"):
+        memory.both(upcoming)
+    assert told(memory) == {"0.12 euro": "active", "0.10 euro": "upcoming"}
 
 
 def test_what_holds_until_then_rests_on_the_new_words(memory):

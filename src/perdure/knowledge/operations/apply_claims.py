@@ -12,6 +12,7 @@ from perdure.knowledge.records.facts import Claim, Fact, Source, Span
 from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import (
+    UNTIL_THEN,
     FactEvent,
     accepts_event,
     draft_fact,
@@ -306,7 +307,7 @@ class ClaimWriter:
                     event = FactEvent.DENIED if decision.strategy is ConflictStrategy.AUTHORITY else FactEvent.REPLACED
                     began = fact.valid_from or source.at
                     self.take_place(fact, known.fact, event, began, source.at, decision.because)
-                    outcome = event.value
+                    outcome = UNTIL_THEN if self.work.facts[known.fact.id].followed_by == new_id else event.value
                     if decision.strategy in BY_ORDER:
                         self.tally.displaced[known.fact.id] = new_id
                 case Action.YIELD:

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_records import NOTED, UPCOMING, FactState, describe_origin, state_of, word_of
+from perdure.knowledge.rules.fact_records import (
+    NOTED,
+    UNTIL_THEN,
+    UPCOMING,
+    FactState,
+    describe_origin,
+    state_of,
+    word_of,
+)
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Document, Kind, MemoryItem, Record, State, Tier, Trust
 from perdure.records.outcome import AuthorityCheck, ConfidenceChange, FactConflict, FactReasons, SupportingQuote
@@ -167,7 +175,8 @@ def _describe_decision(strategy: str, outcome: str, lost: str) -> str:
         return "it was answered since"
     if outcome == "both":
         return "a person said that both hold"
-    became = {"replaced": "was replaced", "kept": "was not believed"}.get(outcome, "was invalidated")
+    told = {"replaced": "was replaced", "kept": "was not believed", UNTIL_THEN: "holds until then"}
+    became = told.get(outcome, "was invalidated")
     return f"{_WINS.get(strategy, strategy.replace('_', ' '))}; {lost} {became}"
 
 

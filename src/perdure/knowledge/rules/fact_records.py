@@ -108,6 +108,8 @@ def learned_confidence(state: State, sort: str, rates: Mapping[str, float], now:
 
 
 BELIEVED = (FactState.ACTIVE.value, FactState.AGING.value)
+UNTIL_THEN: Final = "until then"
+"""What becomes of a fact in a conflict with one that is planned: it holds until that one begins."""
 UPCOMING: Final = "upcoming"
 """How a fact is shown that was planned and has not begun to hold. It is stored as active, and begins by itself."""
 
