@@ -156,7 +156,9 @@ class Memory(
         """
         store = cast("Store", confined_store.ConfinedStore(self._context.store, _of_type(grant, "grant", "Grant")))
         copies = None if grant.is_token else self._context.open_copy
-        return Memory(replace(self._context, store=store, grant=grant, previews={}, crowded={}, open_copy=copies))
+        return Memory(
+            replace(self._context, store=store, grant=grant, previews={}, crowded={}, listed={}, open_copy=copies)
+        )
 
     def superseded_facts(self, operation: Operation) -> list[RelatedMemory]:
         """Return the facts that an operation superseded and that are so still, with their first words."""

@@ -265,6 +265,17 @@ def test_an_erasure_is_listed_then_confirmed_and_proved(folder):
     assert [p.name for p in folder.iterdir() if text.encode() in p.read_bytes()] == []
 
 
+def test_a_list_of_what_would_be_erased_needs_no_reason_and_the_erasure_does(folder):
+    identity = kept("Anna's door code is 4711-beta.")
+    listed = done("erase", "--subject", "Anna", "--dry-run")
+    word = data("erase", "--subject", "Anna")["confirm"]
+    assert f"To erase exactly this: perdure erase --subject Anna --reason REASON --confirm {word} --apply" in listed
+    refused = data("erase", "--subject", "Anna", "--confirm", word, "--apply", code=Exit.FAILED)
+    assert (refused["error"], refused["remedy"]) == ("InvalidInput", "Give the reason as well.")
+    assert [m["id"] for m in data("list")] == [identity]
+    assert "Erased 1 memory" in done("erase", "--subject", "Anna", "--reason", "asked", "--confirm", word, "--apply")
+
+
 def test_the_call_that_erases_can_be_typed_as_it_is_shown():
     ids = [kept(f"Line {n}.") for n in range(22)]
     everything = done("erase", "--everything", "--reason", "old")

@@ -6,6 +6,7 @@ import pytest
 
 import perdure
 from perdure.records.memory import Message
+from perdure.stores import reading
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,31 @@ def test_why_says_nothing_of_another_where_each_note_has_a_line(path):
     with perdure.open(path) as memory:
         kept = [memory.remember(f"The {name} service may not be restarted by hand.") for name in ("api", "web")]
         assert not any("instead" in memory.why(note.id).summary for note in kept)
+
+
+def test_why_chooses_the_lines_of_memory_md_once_while_nothing_is_written(path, monkeypatch):
+    read, one = [], reading.record_of
+
+    def counted(namespace, values):
+        read.append(values)
+        return one(namespace, values)
+
+    monkeypatch.setattr(reading, "record_of", counted)
+    with perdure.open(path) as memory:
+        memory.remember_many([f"Rack {n} of the hall stands in row {n % 7}." for n in range(200)])
+        part = memory.remember("The staging server listens on port 8081.")
+        whole = memory.remember("The staging server listens on port 8081, behind the proxy.", pinned=True)
+        counts = []
+        for _ in range(2):
+            read.clear()
+            assert f"MEMORY.md shows {whole.id[-8:]} instead" in memory.why(part.id).summary
+            counts.append(len(read))
+        first, again = counts
+        assert first > 200
+        assert again < 40
+        memory.unpin(whole.id)
+        memory.archive(whole.id, "moved")
+        assert "instead" not in memory.why(part.id).summary
 
 
 def test_of_two_notes_of_which_the_later_has_a_word_more_that_one_has_the_line(path):

@@ -346,3 +346,17 @@ def test_a_digest_takes_as_much_for_each_of_many_messages_that_give_another_numb
         each.append(calls_of(memory.digest) / many)
     few, more = each
     assert more <= 1.2 * few
+
+
+def test_a_question_that_was_recalled_has_a_line_if_it_names_or_numbers_enough(opening):
+    memory = opening(WORDS_ONLY)
+    asked = ["Any news on the claim?", "Hat jemand etwas vom Antrag gehört?"]
+    named = "Any news on the claim with Allianz of 3 March for Marta?"
+    for number, words in enumerate((*asked, named)):
+        memory.ingest([Message(words, "user")], session=f"s{number}")
+    for words in ("claim", "Antrag"):
+        memory.recall(words)
+    assert all(m.access_count for m in memory.list())
+    text = memory.digest()
+    assert named in text
+    assert [words for words in asked if words in text] == []

@@ -563,6 +563,34 @@ def test_addresses_and_numbers_of_erased_facts_are_listed_where_other_memories_h
     assert {m.content for m in memory.list()} == {*other}
 
 
+def test_days_of_erased_facts_are_no_numbers_that_others_are_found_by(opening):
+    memory = opening(LEARNING)
+    values = {
+        "born": "1990-05-03",
+        "hired": "03-05-2026",
+        "seen": "2026-05-03 14:30:00.123456",
+        "studied": "2019-2023",
+        "review": "2026-05",
+        "customer number": "20260503",
+        "phone": "0431 2026-12",
+    }
+    memory.remember(
+        "Ilse Braun came.", facts=[{"subject": "Ilse Braun", "predicate": p, "value": v} for p, v in values.items()]
+    )
+    having = {"Customer 2026 0503 has paid.": "2026 0503", "Call 0431 202612.": "0431 202612"}
+    other = [
+        "The release is on 1990-05-03.",
+        "The release is on 2026-05-03.",
+        "Due 2026-05-03 at noon, and 03-05-2026 at the latest.",
+        "The fair ran 2019-2023 and 2019\u20132023.",
+        "The budget of 2026-05 is spent.",
+        "Logged at 2026-05-03T14:30:00.123456Z.",
+    ]
+    memory.remember_many([*having, *other])
+    preview = memory.erase(subject="Ilse Braun")
+    assert {line.text: line.has for line in preview.possible} == having
+
+
 def test_names_beside_the_words_of_a_memory_are_told_before_it_is_decided(opening):
     memory = opening(LEARNING)
     memory.remember("Ilse Braun is here.", facts=[{"subject": "Ilse Braun", "predicate": "pet", "value": "a cat"}])

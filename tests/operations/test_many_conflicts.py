@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from conftest import WORDS_ONLY
 from perdure.interfaces.cli.app import app
+from perdure.operations.lifecycle import review
 from perdure.stores import reading
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
@@ -102,3 +103,22 @@ def test_what_is_read_for_one_more_value_grows_no_faster_than_the_conflict(openi
         counts[many] = remembered, len(documents)
     assert counts[40][0] < 3 * counts[20][0]
     assert counts[40][1] < 3 * counts[20][1]
+
+
+def test_review_reads_and_renders_no_more_than_the_sides_that_it_shows(opening, clock, documents, monkeypatch):
+    memory = opening(KNOWLEDGE)
+    rendered, clause_of = [], review.clause_of
+
+    def counted(side):
+        rendered.append(side)
+        return clause_of(side)
+
+    monkeypatch.setattr(review, "clause_of", counted)
+    for first, many in ((0, 20), (20, 60)):
+        runs(memory, clock, many - first, first=first)
+        documents.clear()
+        rendered.clear()
+        [question] = memory.review(limit=100)
+        assert len(question.sides) == many
+        assert len(documents) <= 3 * many
+        assert len(rendered) <= many + 1

@@ -1,63 +1,286 @@
-"""What begins later is stored in words, no fact is made of it, the reply says so, and what holds until then stays."""
+"""What begins later is stored, told as upcoming, leaves alone what holds until then, and holds by itself on its day."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from typer.testing import CliRunner
 
 import perdure
 from interfaces.test_mcp_talk import over, talk
+from perdure.interfaces.cli import app as cli
 
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)
+DAY = datetime(2027, 1, 1, tzinfo=UTC)
 PRICE = {"subject": "Alpenstrom", "predicate": "price", "value": "0.12 euro"}
 LATER = {**PRICE, "value": "0.10 euro", "valid_from": "2027-01-01"}
 PLAN = "Alpenstrom pays 0.12 euro per meter, and 0.10 euro from 2027."
 
 
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self):
+        self.now = NOW
+
+    def __call__(self):
+        return self.now
+
+
 @pytest.fixture
-def memory(tmp_path):
-    with perdure.open(tmp_path / "a.db", {"embedder": {"model": "none"}}, clock=lambda: NOW) as opened:
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def memory(tmp_path, clock):
+    with perdure.open(tmp_path / "a.db", {"embedder": {"model": "none"}}, clock=clock) as opened:
         yield opened
 
 
+def told(memory, **when):
+    return {f.value: f.state for f in memory.facts(**when)}
+
+
+def learn_price(memory):
+    memory.learn(claims=[PRICE])
+    return memory.learn(claims=[LATER])
+
+
 @pytest.mark.behaviour("FD43")
-def test_a_plan_is_stored_in_words_and_no_fact_is_made_of_it(memory):
-    freeze = {"subject": "shopfront", "predicate": "deploy freeze", "value": "on", "valid_from": "2026-11-27"}
-    done = memory.remember("Deploy freeze from 27 November.", facts=[freeze, PRICE])
-    assert done.facts.planned == ("shopfront: deploy freeze: on (from 2026-11-27)",)
-    assert [f.value for f in memory.facts()] == ["0.12 euro"]
-    assert "Deploy freeze" in memory.recall("When is the deploy freeze?").hits[0].memory.content
+def test_what_begins_later_is_told_as_upcoming_and_holds_from_its_day_on(memory, clock):
+    learn_price(memory)
+    assert told(memory) == {"0.12 euro": "active", "0.10 euro": "upcoming"}
+    clock.now = DAY - timedelta(seconds=1)
+    assert told(memory) == {"0.12 euro": "active", "0.10 euro": "upcoming"}
+    clock.now = DAY
+    assert told(memory) == {"0.10 euro": "active"}
+    assert told(memory, past=True) == {"0.12 euro": "superseded", "0.10 euro": "active"}
+    new, old = memory.facts(past=True)
+    assert old.superseded_by == (new.id,)
+
+
+def test_time_is_right_on_both_sides(memory, clock):
+    learn_price(memory)
+    for clock.now in (NOW + timedelta(days=1), DAY + timedelta(days=1)):
+        assert list(told(memory, as_of=DAY - timedelta(seconds=1))) == ["0.12 euro"]
+        assert list(told(memory, as_of=DAY)) == ["0.10 euro"]
+        line = memory.timeline("Alpenstrom").facts
+        assert [(f.value, f.valid_from[:10], f.valid_to[:10]) for f in line] == [
+            ("0.12 euro", "2026-11-23", "2027-01-01"),
+            ("0.10 euro", "2027-01-01", ""),
+        ]
+
+
+def test_recall_and_the_memory_file_tell_from_when_it_holds(memory, clock):
+    memory.remember("Alpenstrom pays 0.12 euro per meter.", facts=[PRICE])
+    learn_price(memory)
+    answer = [h.memory.content for h in memory.recall("What is the price of Alpenstrom?").hits]
+    assert "Alpenstrom: price: 0.10 euro (from 2027-01-01)" in answer
+    assert "Alpenstrom: price: 0.10 euro (from 2027-01-01)" in memory.digest()
+    assert "0.12 euro" in memory.digest()
+    sheet = memory.answer_sheet("What is the price of Alpenstrom?")
+    assert [(s.state, s.since) for s in sheet.known] == [("active", "2026-11-23"), ("upcoming", "2027-01-01")]
+    assert "not true yet: from 2027-01-01" in sheet.text
+    clock.now = DAY
+    answer = memory.recall("What is the price of Alpenstrom?").hits
+    assert [h.memory.content for h in answer if not h.over] == ["Alpenstrom: price: 0.10 euro (from 2027-01-01)"]
+    assert "0.12 euro" not in memory.digest()
+    assert [s.says for s in memory.answer_sheet("What is the price of Alpenstrom?").known] == [
+        "Alpenstrom: price: 0.10 euro"
+    ]
+
+
+def test_undo_takes_it_back(memory, clock):
+    memory.learn(claims=[PRICE])
+    done = memory.remember(PLAN, facts=[LATER])
+    assert done.facts.planned == ("Alpenstrom: price: 0.10 euro (from 2027-01-01)",)
+    memory.undo(done.operation)
+    assert told(memory) == {"0.12 euro": "active"}
+    assert memory.facts()[0].valid_to == ""
+    clock.now = DAY
+    assert told(memory) == {"0.12 euro": "active"}
+
+
+@pytest.mark.parametrize("how", ["deny", "claim"])
+def test_a_plan_that_is_called_off_leaves_what_holds(memory, clock, how):
+    memory.learn(claims=[PRICE])
+    note = memory.remember("Alpenstrom pays 0.10 euro from 2027.", facts=[LATER])
+    if how == "deny":
+        memory.deny(next(f.id for f in memory.facts() if f.state == "upcoming"))
+    else:
+        memory.update(note.id, "The price of Alpenstrom stays.", facts=[{**LATER, "denied": True}])
+    assert memory.facts()[0].valid_to == ""
+    clock.now = DAY
+    assert [f.value for f in memory.facts() if not f.denied] == ["0.12 euro"]
+
+
+def test_what_was_planned_and_turns_out_wrong_gives_back_what_held(memory, clock):
+    learn_price(memory)
+    clock.now = DAY + timedelta(days=1)
+    memory.deny(memory.facts()[0].id)
+    assert told(memory) == {"0.12 euro": "active"}
+
+
+def test_the_day_is_corrected_once_it_has_come(memory, clock):
+    learn_price(memory)
+    clock.now = DAY + timedelta(days=9)
+    memory.learn(claims=[{**LATER, "valid_from": "2027-01-05"}])
+    assert [(f.value, f.state, f.valid_to[:10]) for f in memory.facts(past=True) if f.state != "invalidated"] == [
+        ("0.10 euro", "active", ""),
+        ("0.12 euro", "superseded", "2027-01-05"),
+    ]
+
+
+def test_a_plan_is_corrected(memory, clock):
+    learn_price(memory)
+    memory.correct(next(f.id for f in memory.facts() if f.state == "upcoming"), "0.09 euro")
+    assert told(memory) == {"0.12 euro": "active", "0.09 euro": "upcoming"}
+    clock.now = DAY
+    assert told(memory) == {"0.09 euro": "active"}
+
+
+@pytest.mark.parametrize("day", ["2026-12-24", "2027-03-01"])
+def test_a_plan_is_moved_to_another_day(memory, clock, day):
+    learn_price(memory)
+    memory.learn(claims=[{**LATER, "valid_from": day}])
+    moved = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    assert [(f.value, f.state, f.valid_to[:10]) for f in memory.facts()] == [
+        ("0.12 euro", "active", day),
+        ("0.10 euro", "upcoming", ""),
+    ]
+    clock.now = moved - timedelta(seconds=1)
+    assert told(memory)["0.10 euro"] == "upcoming"
+    clock.now = moved
+    assert told(memory) == {"0.10 euro": "active"}
+
+
+def test_what_was_planned_may_begin_sooner(memory, clock):
+    learn_price(memory)
+    clock.now = NOW + timedelta(days=3)
+    memory.learn(claims=[{**PRICE, "value": "0.10 euro"}])
+    assert [(f.value, f.state, f.valid_from[:10]) for f in memory.facts()] == [("0.10 euro", "active", "2026-11-26")]
+
+
+def test_a_value_that_changes_before_the_day_holds_until_the_day(memory, clock):
+    learn_price(memory)
+    memory.learn(claims=[{**PRICE, "value": "0.11 euro", "replaces": "0.12 euro"}])
+    assert [(f.value, f.state, f.valid_to[:10]) for f in memory.facts()] == [
+        ("0.11 euro", "active", "2027-01-01"),
+        ("0.10 euro", "upcoming", ""),
+    ]
+    clock.now = DAY
+    assert told(memory) == {"0.10 euro": "active"}
+
+
+def test_one_plan_follows_another(memory, clock):
+    learn_price(memory)
+    memory.learn(claims=[{**LATER, "value": "0.08 euro", "valid_from": "2027-06-01"}])
+    memory.learn(claims=[{**LATER, "value": "0.11 euro", "valid_from": "2026-12-01"}])
+    for clock.now, value in (
+        (NOW, "0.12 euro"),
+        (datetime(2026, 12, 1, tzinfo=UTC), "0.11 euro"),
+        (DAY, "0.10 euro"),
+        (datetime(2027, 6, 1, tzinfo=UTC), "0.08 euro"),
+    ):
+        assert [f.value for f in memory.facts() if f.state == "active"] == [value]
+
+
+def test_another_value_for_the_same_day_takes_its_place(memory, clock):
+    learn_price(memory)
+    memory.learn(claims=[{**LATER, "value": "0.09 euro", "replaces": "0.10 euro"}])
+    assert told(memory) == {"0.12 euro": "active", "0.09 euro": "upcoming"}
+    clock.now = DAY
+    assert told(memory) == {"0.09 euro": "active"}
+
+
+def test_what_ends_on_a_day_to_come_ends_then(memory, clock):
+    memory.learn(claims=[PRICE])
+    memory.remember("Alpenstrom no longer pays 0.12 euro from 2027.", facts=[{**LATER, **PRICE, "denied": True}])
+    assert [(f.shown_value, f.state) for f in memory.facts()] == [
+        ("0.12 euro", "active"),
+        ("not 0.12 euro", "upcoming"),
+    ]
+    clock.now = DAY
+    assert [(f.shown_value, f.state) for f in memory.facts()] == [("not 0.12 euro", "active")]
+
+
+def test_a_plan_of_long_ahead_is_neither_asked_about_nor_put_away_before_its_day(memory, clock):
+    memory.learn(claims=[PRICE])
+    memory.learn(claims=[{**LATER, "valid_from": "2027-11-01"}])
+    for days in range(30, 330, 30):
+        clock.now = NOW + timedelta(days=days)
+        memory.sweep()
+    assert told(memory)["0.10 euro"] == "upcoming"
+    clock.now = datetime(2027, 11, 1, tzinfo=UTC)
+    memory.sweep()
+    assert told(memory) == {"0.10 euro": "active"}
+    assert memory.check() == []
+
+
+def test_a_stranger_does_not_end_what_a_user_said(memory, clock):
+    memory.learn(claims=[PRICE])
+    memory.remember(PLAN, facts=[LATER], metadata={"trust": "external"})
+    clock.now = DAY
+    assert told(memory)["0.12 euro"] == "active"
+
+
+def test_a_plan_survives_an_export(memory, clock, tmp_path, monkeypatch):
+    learn_price(memory)
+    monkeypatch.setenv("PERDURE_POLICY", str(tmp_path / "policy.toml"))
+    (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
+    for command, store in (("export", "a.db"), ("import", "b.db")):
+        done = CliRunner().invoke(cli.app, [command, str(tmp_path / "out.jsonl"), "--store", str(tmp_path / store)])
+        assert done.exit_code == 0, done.output
+    with perdure.open(tmp_path / "b.db", {"embedder": {"model": "none"}}, clock=clock) as other:
+        assert told(other) == {"0.12 euro": "active", "0.10 euro": "upcoming"}
+        clock.now = DAY
+        assert told(other) == {"0.10 euro": "active"}
+
+
+def test_why_says_when_it_begins(memory):
+    learn_price(memory)
+    upcoming = next(f.id for f in memory.facts() if f.state == "upcoming")
+    fact = memory.why(upcoming).fact
+    assert fact.state == "upcoming"
+    assert fact.next[0] == "It begins to hold at 2027-01-01 00:00 UTC, by itself."
+    assert fact.conflicts[0].told == "the one that began to hold later wins; 0.12 euro holds until then"
+    with pytest.raises(perdure.InvalidInput, match="Nothing that is believed contradicts"):
+        memory.both(upcoming)
+    assert told(memory) == {"0.12 euro": "active", "0.10 euro": "upcoming"}
 
 
 def test_what_holds_until_then_rests_on_the_new_words(memory):
     other = {**PRICE, "predicate": "contact", "value": "Ida"}
     note = memory.remember("Alpenstrom pays 0.12 euro per meter; contact Ida.", facts=[PRICE, other])
     done = memory.update(note.id, PLAN, facts=[LATER])
-    assert done.facts.planned == ("Alpenstrom: price: 0.10 euro (from 2027-01-01)",)
-    assert [(f.value, done.id in {m for m, _ in f.sources}) for f in memory.facts()] == [("0.12 euro", True)]
+    assert [(f.value, f.state, done.id in {m for m, _ in f.sources}) for f in memory.facts()] == [
+        ("0.12 euro", "active", True),
+        ("0.10 euro", "upcoming", True),
+    ]
     memory.undo(done.operation)
     assert sorted(f.value for f in memory.facts()) == ["0.12 euro", "Ida"]
 
 
-def test_a_value_that_holds_now_stands_beside_one_that_is_planned(memory):
+def test_a_value_that_holds_now_stands_beside_one_that_is_planned(memory, clock):
     note = memory.remember("Alpenstrom pays 0.12 euro per meter.", facts=[PRICE])
     memory.update(
         note.id, "Alpenstrom pays 0.11 euro, and 0.10 from 2027.", facts=[{**PRICE, "value": "0.11 euro"}, LATER]
     )
-    assert [f.value for f in memory.facts()] == ["0.11 euro"]
+    assert told(memory) == {"0.11 euro": "active", "0.10 euro": "upcoming"}
+    clock.now = DAY
+    assert told(memory) == {"0.10 euro": "active"}
 
 
-def test_what_stands_in_no_memory_is_still_refused(memory):
-    with pytest.raises(perdure.InvalidInput, match="Remember what is planned as a note"):
-        memory.learn(claims=[LATER])
+def test_a_fact_is_not_replaced_by_what_begins_later(memory):
     memory.remember("Alpenstrom pays 0.12 euro per meter.", facts=[PRICE])
     with pytest.raises(perdure.InvalidInput, match="is a fact"):
         memory.update(memory.facts()[0].id, PLAN, facts=[LATER])
 
 
-def test_a_model_reads_that_the_fact_was_left_out(memory):
+def test_a_model_reads_that_the_fact_is_not_true_yet(memory):
     async def story(client):
         answer = await client.call_tool("remember", {"content": PLAN, "facts": [LATER]})
-        told = "No fact yet, it begins later: 'Alpenstrom: price: 0.10 euro (from 2027-01-01)'"
+        told = "Upcoming, not true yet: 'Alpenstrom: price: 0.10 euro (from 2027-01-01)'"
         assert told in answer.content[0].text.replace('"', "'")
 
     talk(over(memory, "full"), story)

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import HashEmbedder, budget, calls_of, finished, on_a_file, opened, weekly
+from conftest import WORDS_ONLY, HashEmbedder, budget, calls_of, finished, on_a_file, opened, weekly
 from starts import forked_python
 
 FOLLOWED = """
@@ -139,3 +139,41 @@ def test_accesses_and_hits_that_are_kept_are_those_of_the_file_whoever_writes(pa
                 said = told(fresh)
             assert told(one) == said
             assert told(other) == said
+
+
+@on_a_file
+def test_accesses_that_a_sweep_counted_in_are_not_counted_again_after_the_next_write(path, clock):
+    with opened(path, WORDS_ONLY, clock) as memory:
+        kept = memory.remember("The gateway stands in Lisbon.").id
+        for _ in range(12):
+            clock.passes(minutes=5)
+            memory.recall("Where is the gateway?")
+        assert memory.get(kept).access_count == 12
+        clock.passes(days=9)
+        memory.sweep()
+        memory.remember("Another thing altogether.")
+        assert memory.get(kept).access_count == 12
+
+
+@on_a_file
+@pytest.mark.parametrize("seed", [1, 2])
+def test_two_that_read_and_write_one_file_by_turns_read_what_a_third_one_reads(path, clock, seed):
+    chance = random.Random(seed)  # noqa: S311  # the same each time
+    with opened(path, WORDS_ONLY, clock) as one, opened(path, WORDS_ONLY, clock) as other:
+        ids = [one.remember(f"Gateway {n} stands in Lisbon.").id for n in range(3)]
+        acts = {
+            "recall": lambda memory, _: memory.recall("Where is the gateway?"),
+            "sweep": lambda memory, _: memory.sweep(),
+            "remember": lambda memory, _: memory.remember(f"Rack {chance.random()} is empty."),
+            "pin": lambda memory, identity: (memory.unpin if memory.get(identity).pinned else memory.pin)(identity),
+            "reinforce": lambda memory, identity: memory.reinforce([identity]),
+            "undo": lambda memory, _: memory.undo(memory.remember(f"Rack {chance.random()} is full.").operation),
+        }
+        for _ in range(50):
+            clock.passes(hours=chance.choice([1, 200]))
+            for act in chance.choices([*acts], [8, 2, 3, 1, 1, 1], k=chance.randint(1, 9)):
+                acts[act](chance.choice((one, other)), chance.choice(ids))
+            with opened(path, WORDS_ONLY, clock) as third:
+                expected = [(m.access_count, m.importance, m.pinned) for m in map(third.get, ids)]
+            for memory in (one, other):
+                assert [(m.access_count, m.importance, m.pinned) for m in map(memory.get, ids)] == expected

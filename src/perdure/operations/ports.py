@@ -153,6 +153,8 @@ class Context:
     counted: Counted = field(default_factory=dict)
     # namespace -> (tokens, day) at which it could not be brought within the policy's budget
     crowded: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # namespace -> (its last operation, hour) at which these memories had a line in MEMORY.md
+    listed: dict[str, tuple[tuple[str, int], frozenset[str]]] = field(default_factory=dict)
     # id of a token -> when this process last tried to note that it was used
     noted: dict[str, Instant] = field(default_factory=dict)
     # namespace -> the day on which this process last tried there what gates hold back

@@ -48,10 +48,7 @@ class RowTransfer(Protocol):
         """Return how many rows a part of a namespace has."""
 
     def read(self, namespace: str, part: str, after: Cursor | None, limit: int) -> list[tuple[Cursor, Line]]:
-        """Return the next rows, at most so many and not much more than 4 MB; none at the end.
-
-        The order is always the same, and rows that come later in the life of a store come last where they can.
-        """
+        """Return the next rows, at most so many and some 4 MB, in one order, by age if possible; none at the end."""
 
     def write(self, namespace: str, part: str, rows: Sequence[Line], before: int) -> None:
         """Append rows to a part that has so many, and bring everything that is derived from them up to date.
@@ -76,6 +73,9 @@ class Documents(Protocol):
 
     def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
         """Return the documents of a shelf that have one of some names, by (id, name)."""
+
+    def names(self, namespace: str, shelf: Shelf) -> dict[str, list[str]]:
+        """Return id -> the names of its documents on a shelf, in order; none of them is read."""
 
     def find_about(self, namespace: str, identity: str) -> list[Document]:
         """Return every document about one memory, session or task, by (shelf, name)."""

@@ -107,7 +107,7 @@ class ClaimResult(JsonRecord):
     # those that a person is asked about: something contradicts them, and neither is clearly right
     asked: tuple[str, ...] = ()
     replaced: tuple[ReplacedFact, ...] = ()  # those that are no longer believed, in words
-    planned: tuple[str, ...] = ()  # those that begin later, in words, of which no fact was made: hand them over then
+    planned: tuple[str, ...] = ()  # those that begin later, in words: they hold from then on, and not before
     unknown: tuple[str, ...] = ()  # what ``replaces`` of a fact names, and nothing is known of
     # the notes of which nothing is believed any longer, besides those that the call names as replaced
     superseded: tuple[RelatedMemory, ...] = ()
@@ -149,8 +149,8 @@ class FactClaim(TypedDict):
         value: The value alone: ``Berlin``, ``Friday``, ``12 kg``; a text or a number.
         denied: It is said not to be so ("does not eat pork").
         replaces: The value that no longer holds, or the id of a memory that says it; one of no memory is refused.
-        valid_from: Since when it is true: a date, or a date and time with its zone; when it was said if left out. Of
-            what begins later no fact is made; hand it over when it has begun.
+        valid_from: Since when it is true: a date, or a date and time with its zone; when it was said if left out. On
+            a day to come it is upcoming until then, and what it takes the place of holds until then.
         valid_to: Until when it is true, in the same forms; a date counts whole. Without an end if left out.
         quote: The words of the content that say so.
     """
@@ -179,7 +179,7 @@ class GivenClaim:
     valid_to: Instant | None = None
     quote: str = ""  # empty if it has none
     redacted: tuple[str, ...] = ()  # what was replaced in it before storing, secret by secret
-    planned: bool = False  # it begins later, so that no fact is made of it
+    planned: bool = False  # it begins later
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,12 @@ class SqlDocuments:
     def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
         return self._on_shelf(namespace, shelf, "documents_named", names=list(names)) if names else []
 
+    def names(self, namespace: str, shelf: Shelf) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for identity, name in self._rows(namespace, "document_names", shelf=shelf.value):
+            found.setdefault(identity, []).append(name)
+        return found
+
     @contextmanager
     def naming_damage(self, plan: Plan) -> Iterator[None]:
         """Where a plan conflicts because a document that it stores is there and cannot be read, say so instead."""

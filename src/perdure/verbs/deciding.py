@@ -10,6 +10,7 @@ from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import (
     DryRun,
     Entity,
+    ErasureReason,
     Everywhere,
     Identities,
     Identity,
@@ -220,7 +221,6 @@ class DecidingVerbs:
         self,
         ids: Identities = (),
         *,
-        reason: Reason,
         namespace: Namespace = "default",
         tags: Tags = (),
         session: Session | None = None,
@@ -228,6 +228,7 @@ class DecidingVerbs:
         subject: Annotated[Entity, Param("Only memories about this person or thing, that name it or that it said.")]
         | None = None,
         everything: Annotated[bool, Param("All memories of the namespace.")] = False,
+        reason: ErasureReason | None = None,
         by: Annotated[str, Param("Who decided it; kept with the reason.", longest=200, redacted=True)] | None = None,
         confirm: Annotated[str, Param("The word that the dry run returned.", longest=40)] | None = None,
         dry_run: DryRun = True,
@@ -242,13 +243,16 @@ class DecidingVerbs:
 
         Raises:
             NotFound: Nothing fits.
-            InvalidInput: Nothing is selected, ``confirm`` does not fit what would go, or it is given for a dry run.
+            InvalidInput: Nothing is selected, ``confirm`` does not fit what would go, or it is given for a dry run;
+                ``reason`` is missing, which only a dry run needs not.
         """
         if confirm is not None and dry_run:
             raise InvalidInput(
                 "This is a dry run, and it takes no confirm; nothing was erased.",
                 remedy="To erase, pass dry_run=False as well.",
             )
+        if reason is None and not dry_run:
+            raise InvalidInput("What is erased needs a reason, which is kept.", remedy="Give the reason as well.")
         narrowed = bool(tags or session or until)
         if not (ids or narrowed or subject or everything):
             raise InvalidInput("Nothing is selected.", remedy="Give ids, a filter, a subject, or everything.")
@@ -256,4 +260,6 @@ class DecidingVerbs:
         # What only a session or a task sees is erased, too.
         filters = replace(queries.filters(self._context.policy, criteria), isolated=False) if narrowed else None
         target = erasing.Selection(tuple(ids), filters, subject, everything)
-        return erasing.erase(self._context, namespace, target, reason=reason, by=by, confirm=confirm, dry_run=dry_run)
+        return erasing.erase(
+            self._context, namespace, target, reason=reason or "", by=by, confirm=confirm, dry_run=dry_run
+        )

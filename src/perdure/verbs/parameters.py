@@ -36,6 +36,16 @@ Threshold = Annotated[float, Param("Minimum similarity of duplicates.", ge=0.7, 
 Reason = Annotated[
     str, Param("The reason; it is kept in the journal.", option="--reason", short="-r", argument=False, redacted=True)
 ]
+ErasureReason = Annotated[
+    str,
+    Param(
+        "The reason; it is kept in the journal. Only a dry run does without.",
+        option="--reason",
+        short="-r",
+        argument=False,
+        redacted=True,
+    ),
+]
 Metadata = Annotated[Mapping[str, Any], Param("A JSON object, kept unchanged.")]
 Claims = Sequence[FactClaim]
 Facts = Annotated[

@@ -335,6 +335,7 @@ def _confirm_command(word: str, request: Request) -> Command:
         del asked["namespace"]
     if isinstance(until := asked.get("until"), datetime):
         asked["until"] = until.isoformat()
+    asked.setdefault("reason", ...)
     return command("erase", **asked, confirm=word, dry_run=False)
 
 

@@ -100,7 +100,7 @@ def view_learn_result(learnt: LearnResult, request: Request) -> Iterator[Block]:
     facts = f"{pluralize(len(learnt.created), 'new fact')}, {len(learnt.reinforced):,} confirmed"
     messages = f"{pluralize(learnt.messages, 'message')} read: " if learnt.messages else ""
     head = f"{messages}{facts}, {len(learnt.retired):,} no longer believed."
-    parts = {name: getattr(learnt, name) for name in ("asked", "replaced", "unknown", "superseded")}
+    parts = {name: getattr(learnt, name) for name in ("asked", "replaced", "unknown", "superseded", "planned")}
     became = ClaimResult(**parts)
     yield from view_beside(head, became, learnt.related, learnt.predicates)
     yield from closing_notes(learnt, request)
@@ -155,6 +155,8 @@ def true_period(f: FactLine | FactReasons) -> str:
     """
     if f.state == "invalidated":
         return "never"
+    if f.state == "upcoming" and not f.valid_to:
+        return f"from {_day(f.valid_from)}"
     if f.valid_from != f.valid_to:
         return period_text(f.valid_from, f.valid_to)
     was_over = _day(f.valid_to) < _day(f.believed_from)
@@ -178,6 +180,8 @@ def _remarks(f: FactLine) -> Iterator[Text]:
         yield f"not confirmed since {f.unconfirmed_since}"
     if f.state not in _BELIEVED_STATES:
         yield state_name(f.state)
+    elif f.valid_to:
+        yield f"until {_day(f.valid_to)}"
     if f.confirmations > 1:
         wording = "stated" if len(f.sources) >= f.confirmations else "stated, confirmed or used"
         yield f"{wording} {f.confirmations} times"

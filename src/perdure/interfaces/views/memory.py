@@ -164,8 +164,8 @@ def view_beside(
         room -= _ENTRY_TOKENS + 3 * len(asked)
     if facts.planned:
         words = _fit("; ".join(facts.planned), 2 * _NAME_TOKENS)
-        yield Line(("No fact yet, it begins later: ", Untrusted(words)), tone="warning")
-        room -= _tokens(f"No fact yet, it begins later: '{words}'")
+        yield Line(("Upcoming, not true yet: ", Untrusted(words)), tone="warning")
+        room -= _tokens(f"Upcoming, not true yet: '{words}'")
     if facts.unknown:
         words = _fit(", ".join(facts.unknown), _NAME_TOKENS)
         yield Line(("replaces: nothing is known of ", Untrusted(words)), tone="warning")

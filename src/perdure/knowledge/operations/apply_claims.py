@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, replace
 
 from perdure.formulas.confidence import reinforce_confidence
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.planned_facts import end_then, let_go_on, write_new
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source, Span
 from perdure.knowledge.records.results import LearnResult
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import (
+    UNTIL_THEN,
     FactEvent,
     accepts_event,
     draft_fact,
@@ -80,6 +82,8 @@ class ClaimWriter:
         self.registry = resources(work.ctx).predicates
         self.tally = LearnTally()
         self._counted: set[tuple[str, str]] = set()
+        self._going_on: dict[str, list[str]] = {}
+        """Planned fact that was retired -> those that were to end for it."""
 
     def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, source: ClaimSource) -> str | None:
         """Do what was decided about a claim, and return the id of the fact that it made, if any."""
@@ -90,9 +94,7 @@ class ClaimWriter:
                 self._reinforce_and_replace(decision, claim, source)
                 return None
             case Action.END | Action.DENY:
-                event = FactEvent.ENDED if decision.action is Action.END else FactEvent.DENIED
-                for known in decision.about:
-                    self.retire(known.fact.id, event, claim.valid_from or source.at, source.at, decision.because)
+                self._end(decision, claim, source)
                 return None
         predicate = decision.predicate or claim.predicate
         replaces = decision.about and decision.action is Action.REPLACE
@@ -102,13 +104,23 @@ class ClaimWriter:
         self.clash(decision, new_id, source)
         return new_id
 
+    def _end(self, decision: Decision, claim: Claim, source: ClaimSource) -> None:
+        """No longer believe what a claim ends or denies: from now on, or from the day on which it is to end."""
+        event = FactEvent.ENDED if decision.action is Action.END else FactEvent.DENIED
+        ended = claim.valid_from or source.at
+        for known in decision.about:
+            if claim.planned and not known.fact.is_upcoming(self.work.now):
+                end_then(self.work, known.fact, ended, "", decision.because)
+            else:
+                self.retire(known.fact.id, event, ended, source.at, decision.because)
+
     def _reinforce_and_replace(self, decision: Decision, claim: Claim, source: ClaimSource) -> None:
         """Count what is said again, and no longer believe what it is said to have replaced."""
         known, *replaced_facts = decision.about
         self.reinforce(known, claim.span, source, decision.because)
         for other in replaced_facts:
-            self.retire(other.fact.id, FactEvent.REPLACED, claim.valid_from or source.at, source.at, decision.because)
-            self.work.link(link_change(SUPERSEDES, known.fact.id, other.fact.id, decision.because))
+            began = claim.valid_from or source.at
+            self.take_place(known.fact, other.fact, FactEvent.REPLACED, began, source.at, decision.because)
         if decision.strategy is not None:
             self._settle(known.fact.id, decision.because, believed=True)
 
@@ -223,8 +235,26 @@ class ClaimWriter:
         if not was_past:
             told = copy_with(fact, valid_to=until, retired=self.work.now, told_to=fact.valid_to)
             self.work.rewrite(told, because)
+        if event is FactEvent.DENIED or fact.is_upcoming(self.work.now):
+            self._going_on[identity] = let_go_on(self.work, fact, because)
         self._settle(identity, because, believed=False)
         self.tally.retired.append(identity)
+
+    def take_place(self, new: Fact, other: Fact, event: FactEvent, began: Instant, at: Instant, because: str) -> None:
+        """Let a fact stand in the place of another: from now on, or from the day on which it was planned to begin.
+
+        What was to end for a planned one that it takes the place of ends for it.
+        """
+        begin = new.valid_from or began
+        is_until_then = new.is_upcoming(self.work.now) and (other.valid_from or 0) < begin
+        if is_until_then and event is FactEvent.REPLACED and other.contradicts(new):
+            end_then(self.work, other, begin, new.id, because)
+            return
+        self.retire(other.id, event, began, at, because)
+        self.work.link(link_change(SUPERSEDES, new.id, other.id, because))
+        for each in map(self.work.facts.__getitem__, self._going_on.pop(other.id, ())):
+            if each.contradicts(new):
+                self.take_place(new, each, FactEvent.REPLACED, began, at, because)
 
     def keep_days(self, fact: Fact, because: str) -> None:
         """Let a fact that was denied keep its end: nobody knew before that it would be another."""
@@ -247,7 +277,7 @@ class ClaimWriter:
         )
         (identity,) = self.work.insert([draft])
         fact = new_fact(identity, subject, claim.predicate, claim, said_at=source.at, trust=source.trust)
-        self.work.rewrite(fact, because)
+        write_new(self.work, fact, because)
         self._add_source(fact, claim.span, source)
         self.tally.created.append(identity)
         return identity
@@ -275,9 +305,9 @@ class ClaimWriter:
             match decision.action:
                 case Action.REPLACE:
                     event = FactEvent.DENIED if decision.strategy is ConflictStrategy.AUTHORITY else FactEvent.REPLACED
-                    self.retire(known.fact.id, event, fact.valid_from or source.at, source.at, decision.because)
-                    self.work.link(link_change(SUPERSEDES, new_id, known.fact.id, decision.because))
-                    outcome = event.value
+                    began = fact.valid_from or source.at
+                    self.take_place(fact, known.fact, event, began, source.at, decision.because)
+                    outcome = UNTIL_THEN if self.work.facts[known.fact.id].followed_by == new_id else event.value
                     if decision.strategy in BY_ORDER:
                         self.tally.displaced[known.fact.id] = new_id
                 case Action.YIELD:
@@ -340,8 +370,7 @@ class ClaimWriter:
             self.close_conflict(older, newer, "answered", because)
             if believed and self._is_believed(other):
                 at = self.work.states[identity].validated_ms or self.work.now
-                self.retire(other, FactEvent.REPLACED, at, at, because)
-                self.work.link(link_change(SUPERSEDES, identity, other, because))
+                self.take_place(self.work.facts[identity], self.work.facts[other], FactEvent.REPLACED, at, at, because)
         self.work.close_reviews(identity, because)
 
     def close_conflict(self, older: str, newer: str, outcome: str, because: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
 from perdure.knowledge.records.facts import Claim, Fact
 from perdure.knowledge.rules.claim_resolution import Decision, KnownFact
-from perdure.knowledge.rules.fact_records import FactEvent, link_change
+from perdure.knowledge.rules.fact_records import FactEvent
 from perdure.knowledge.rules.given_claims import outranks
 from perdure.records.memory import SUPERSEDES, Status
 
@@ -55,9 +55,8 @@ def _with_days(claim: Claim, known: KnownFact) -> Claim:
 def _take_place(
     writer: ClaimWriter, new_id: str, other: Fact, event: FactEvent, source: ClaimSource, because: str
 ) -> None:
-    ended = writer.work.facts[new_id].valid_from or source.at
-    writer.retire(other.id, event, ended, source.at, because)
-    writer.work.link(link_change(SUPERSEDES, new_id, other.id, because))
+    new = writer.work.facts[new_id]
+    writer.take_place(new, other, event, new.valid_from or source.at, source.at, because)
 
 
 def _end_predecessors(writer: ClaimWriter, old: Fact, new: Fact, because: str) -> None:

@@ -90,7 +90,15 @@ class FactSession:
 
     # --- reading
 
-    def about(self, subject: str, predicate: str | None, at: Instant, norm: str | None = None) -> list[KnownFact]:
+    def about(
+        self,
+        subject: str,
+        predicate: str | None,
+        at: Instant,
+        norm: str | None = None,
+        *,
+        holding: Instant | None = None,
+    ) -> list[KnownFact]:
         """Return the facts that are believed about an entity, as sure as they are then.
 
         Args:
@@ -98,6 +106,7 @@ class FactSession:
             predicate: What about; everything if None.
             at: The instant.
             norm: Only facts with this value's normal form: of a predicate with many values no others need be read.
+            holding: When they are to hold; ``at``, if not given. What is planned does not hold before its day.
         """
         place: tuple[str, ...] = (subject,)
         if predicate is None:
@@ -106,7 +115,22 @@ class FactSession:
             self._read_key(fact_key(subject, predicate), norm)
             place = (subject, predicate) if norm is None else (subject, predicate, norm)
         active = (i for i in self._of.get(place, ()) if self.states[i].status is Status.ACTIVE)
-        return self.known_facts([i for i in active if not self.facts[i].has_ended(at)], at)
+        ended, begun = (holding, holding) if holding is not None else (at, max(at, self.now))
+        facts = [self.facts[i] for i in active]
+        return self.known_facts([f.id for f in facts if not (f.has_ended(ended) or f.is_upcoming(begun))], at)
+
+    def upcoming_facts(self, subject: str, predicate: str, norm: str | None = None) -> list[Fact]:
+        """Return the facts of an entity that are planned and have not begun to hold: of one value, or of any."""
+        self._read_key(fact_key(subject, predicate), norm)
+        place = (subject, predicate) if norm is None else (subject, predicate, norm)
+        facts = [self.facts[i] for i in self._of.get(place, ()) if self.states[i].status is Status.ACTIVE]
+        return [f for f in facts if f.is_upcoming(self.now)]
+
+    def preceding_facts(self, fact: Fact) -> list[Fact]:
+        """Return the facts that end because a planned one takes their place then."""
+        self._read_key(fact.key, None)
+        facts = [self.facts[i] for i in self._of.get((fact.subject, fact.predicate), ())]
+        return [f for f in facts if f.followed_by == fact.id and self.states[f.id].status is Status.ACTIVE]
 
     def expired_facts(self, subject: str, predicate: str, norm: str, at: Instant) -> list[Fact]:
         """Return the facts of an entity with a value whose end was stated and has come by now."""

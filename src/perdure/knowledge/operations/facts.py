@@ -16,7 +16,7 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import UNNAMED, Fact
 from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_explanation import explain_fact
-from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, state_of
+from perdure.knowledge.rules.fact_records import BELIEVED, UPCOMING, FactState, fact_at, state_of
 from perdure.knowledge.rules.given_claims import predicate_name
 from perdure.operations.documents import (
     all_documents,
@@ -42,6 +42,7 @@ from perdure.rules.point_in_time import believed_until
 SUBJECTS: Final = 5  # the facts of so many entities are read first, and then of twice as many each time
 
 ALL: Final = Filters()
+_SHOWN: Final = (*BELIEVED, UPCOMING)
 
 # --- reading
 
@@ -71,14 +72,14 @@ def facts(
         }
         lines = fact_lines(ctx, namespace, list(chosen.values()), names, then)
         states = find_states(ctx, namespace, chosen) if then.looks_back else {}
-        lines_at = [(line, line.state in BELIEVED) for line in lines]
+        lines_at = [(line, line.state in _SHOWN) for line in lines]
         if then.looks_back:
             lines_at = [s for f in lines if (s := fact_at(f, chosen[f.id], states[f.id], then)) is not None]
         result += [line for line, holds in lines_at if past or holds]
         if len(result) >= limit and not past:
             break
-    order = {state.value: place for place, state in enumerate(FactState)}
-    return sorted(result, key=lambda f: (order[f.state] > 1, f.subject, f.predicate, f.valid_from, f.id))[:limit]
+    order = {state: place for place, states in enumerate((BELIEVED, (UPCOMING,))) for state in states}
+    return sorted(result, key=lambda f: (order.get(f.state, 2), f.subject, f.predicate, f.valid_from, f.id))[:limit]
 
 
 def _by_subject(ctx: Context, namespace: str, names: Names, subject: str | None, *, rest: bool) -> Iterator[list[Fact]]:
@@ -144,11 +145,16 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names,
                 _line(ctx, with_learned_rate(memories[f.id], f, rates, now), f, names, now, words.get(f.id, f.trust)),
                 contested=tuple(rivals.get(f.id, ())),
                 supersedes=tuple(older.get(f.id, ())),
-                superseded_by=tuple(newer.get(f.id, ())),
+                superseded_by=tuple(newer.get(f.id, ())) or _followers(f, now),
             )
             for f in (f for f in page if f.id in memories)
         ]
     return lines
+
+
+def _followers(fact: Fact, now: Instant) -> tuple[str, ...]:
+    """Return the planned fact that has taken a fact's place by now, if one has."""
+    return (fact.followed_by,) if fact.followed_by and fact.has_ended(now) else ()
 
 
 def _successions(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
@@ -168,6 +174,7 @@ def _by_end(links: Iterable[tuple[str, str]], end: int) -> dict[str, list[str]]:
 def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Instant, word: Trust) -> FactLine:
     state, policy = memory.state, ctx.policy
     over = state.status is Status.ACTIVE and fact.has_ended(now)
+    shown = FactState.SUPERSEDED.value if over else state_of(state, policy, now).value
     aging = is_aging(state, policy, now) and not over
     subject = names.current_entity(fact.subject)
     return FactLine(
@@ -178,7 +185,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         predicate=fact.predicate,
         type=fact.type,
         value=fact.value.text,
-        state=FactState.SUPERSEDED.value if over else state_of(state, policy, now).value,
+        state=UPCOMING if shown in BELIEVED and fact.is_upcoming(now) else shown,
         confidence=memory.confidence,
         base=state.confidence,
         confirmations=state.reinforcements,

@@ -191,6 +191,8 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
         many=fact.many,
         called=fact.called,
     )
+    if fact.is_upcoming(now):
+        claim = replace(claim, valid_from=fact.valid_from, valid_to=fact.valid_to, planned=True)
     name = names_of(work.ctx, work.namespace).entity(fact.subject).name
     decision = Decision(
         Action.REPLACE,

@@ -23,7 +23,7 @@ from perdure.knowledge.operations.past_claims import (
     take_past,
     with_days_of,
 )
-from perdure.knowledge.operations.planned_claims import without_planned
+from perdure.knowledge.operations.planned_claims import with_what_holds_until_then
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
@@ -76,7 +76,7 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
     names = names_of(ctx, decisions.namespace)
     for one in handed:
         try:
-            _Taker(ctx, writer, names, without_planned(writer, names, one)).take()
+            _Taker(ctx, writer, names, with_what_holds_until_then(writer, names, one)).take()
         except (InvalidInput, NotFound) as error:
             where = f"Item {one.item}: " if one.item else ""
             raise type(error)(f"{where}{error.message}", remedy=error.remedy) from error
@@ -161,6 +161,7 @@ class _Taker:
             valid_from=first_day(claim, self.handed.at),
             valid_to=stated_end(claim, self.handed),
             called=called_as(claim.predicate, predicate, registry),
+            planned=claim.planned,
         )
 
     def _trust(self, claim: GivenClaim) -> Trust:
@@ -213,10 +214,16 @@ class _Taker:
         if claim.valid_to is not None and claim.valid_to <= at:
             self._take_past(replace(each, claim=claim), known, wrong, source)
             return
+        if claim.valid_from is None and not claim.denied and any(self._is_begun(claim, k.fact) for k in known):
+            each = replace(each, claim=replace(claim, valid_from=at))
         claim, decision = self._resolve(each, known, replaced)
         if not claim.denied and decision.action not in (Action.NOTHING, Action.REINFORCE, Action.REDATE):
             decision = self._beside_expired(each, decision)
         self._carry_out(each, claim, decision, source)
+
+    def _is_begun(self, claim: Claim, fact: Fact) -> bool:
+        """Whether a claim says that what was planned holds already."""
+        return fact.is_upcoming(self.work.now) and (fact.value.norm, fact.denied) == (claim.value.norm, False)
 
     def _carry_out(self, each: ResolvedClaim, claim: Claim, decision: Decision, source: ClaimSource) -> None:
         """Do what was decided about a claim; what had faded with its value comes back."""
@@ -260,7 +267,7 @@ class _Taker:
     def _known_facts(self, each: ResolvedClaim) -> tuple[list[KnownFact], set[str]]:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""
         claim, at, trust = each.claim, self.handed.at, self._trust(each.given)
-        known = self.work.about(each.subject, claim.predicate, at, claim.value.norm if claim.many else None)
+        known = self._beside(each, claim.value.norm, every=not claim.many)
         if self.handed.gone:
             known = [k for k in known if not (rests_only_on(k.fact, self.handed.gone) and outranks(k.fact, trust))]
         old_facts: list[KnownFact] = []
@@ -277,14 +284,25 @@ class _Taker:
         met = {k.fact.id: k for k in (*known, *old_facts) if self._is_beside(k.fact.id)}
         return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 
+    def _beside(self, each: ResolvedClaim, norm: str, *, every: bool = False) -> list[KnownFact]:
+        """Return the facts that hold when a claim does, of one value or of every one, and what is planned of the value.
+
+        A claim of what begins later meets what will hold on its day.
+        """
+        claim, at, work = each.claim, self.handed.at, self.work
+        begin = claim.valid_from if claim.planned else None
+        known = work.about(each.subject, claim.predicate, at, None if every else norm, holding=begin)
+        planned = {f.id for f in work.upcoming_facts(each.subject, claim.predicate, norm)}
+        return known + work.known_facts(sorted(planned - {k.fact.id for k in known}), at)
+
     def _with_old_value(self, each: ResolvedClaim, old: Value) -> list[KnownFact]:
         """Return facts with a value that no longer holds: of the predicate, of one akin, the only one, or archived."""
         claim, at = each.claim, self.handed.at
-        for predicate, norm in ((claim.predicate, old.norm), (None, None)):
-            found = self.work.about(each.subject, predicate, at, norm)
-            having = [k for k in found if k.fact.value.norm == old.norm and not k.fact.denied]
-            if having and predicate:
-                return having
+        having = [k for k in self._beside(each, old.norm) if k.fact.value.norm == old.norm and not k.fact.denied]
+        if having:
+            return having
+        found = self.work.about(each.subject, None, at)
+        having = [k for k in found if k.fact.value.norm == old.norm and not k.fact.denied]
         akin = [k for k in having if self.registry.akin(claim.predicate, k.fact.predicate)]
         if akin or len(having) == 1:
             return akin or having

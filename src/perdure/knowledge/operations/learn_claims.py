@@ -41,7 +41,8 @@ def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> LearnResult:
         writer = take_claims(ctx, decisions, [HandedClaims(claims, None, "", decisions.now)])
         written = write(ctx, decisions, "learn", f"learn: {len(claims)} claims")
         done, result = writer.tally.learnt(0, () if written is None else (written,)), result_of(writer)
-        done = replace(done, replaced=result.replaced, unknown=result.unknown, superseded=result.superseded)
+        shown = {name: getattr(result, name) for name in ("replaced", "unknown", "superseded", "planned")}
+        done = replace(done, **shown)
         return read_after(ctx, written, lambda: _with_known(ctx, decisions, claims, done), done)
 
     return retry(attempt)

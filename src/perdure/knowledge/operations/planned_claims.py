@@ -1,4 +1,4 @@
-"""Claims of what begins later: the words are stored, the facts are not, and what holds until then stays."""
+"""Claims of what begins later: what holds until then stays believed until then, also where its words are replaced."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from dataclasses import replace
 from perdure.knowledge.extraction.entity_names import Names, ResolvedName
 from perdure.knowledge.operations.apply_claims import ClaimWriter
 from perdure.knowledge.operations.ports import resources
+from perdure.knowledge.records.facts import value_text
 from perdure.knowledge.rules.given_claims import predicate_name
 from perdure.records.instant import text_of
 from perdure.records.memory import DERIVED, Status
 from perdure.records.outcome import GivenClaim, HandedClaims
 
 
-def without_planned(writer: ClaimWriter, names: Names, handed: HandedClaims) -> HandedClaims:
-    """Return claims without those that begin later, which the answer names.
+def with_what_holds_until_then(writer: ClaimWriter, names: Names, handed: HandedClaims) -> HandedClaims:
+    """Return claims with what is kept for those that begin later, which the answer names.
 
     Of a memory that is replaced, the facts about what they change hold until then, and rest on the new words.
     """
@@ -23,12 +24,12 @@ def without_planned(writer: ClaimWriter, names: Names, handed: HandedClaims) -> 
     if not planned:
         return handed
     claims = tuple(claim for claim in handed.claims if not claim.planned)
-    writer.tally.planned += [
-        f"{c.subject}: {c.predicate}: {c.value} (from {text_of(c.valid_from or 0)[:10]})" for c in planned
-    ]
+    for c in planned:
+        words = f"{c.subject}: {c.predicate}: {value_text(c.value, denied=c.denied)}"
+        writer.tally.planned.append(f"{words} (from {text_of(c.valid_from or 0)[:10]})")
     keys = _keys(writer, names, planned) - _keys(writer, names, claims)
     kept = _holding_until_then(writer, handed, keys)
-    return replace(handed, claims=claims, keeps=tuple(dict.fromkeys((*handed.keeps, *kept))))
+    return replace(handed, keeps=tuple(dict.fromkeys((*handed.keeps, *kept))))
 
 
 def _holding_until_then(writer: ClaimWriter, handed: HandedClaims, keys: set[tuple[str, str]]) -> list[str]:
@@ -44,6 +45,7 @@ def _holding_until_then(writer: ClaimWriter, handed: HandedClaims, keys: set[tup
         if (fact.subject, fact.predicate) in keys
         and work.states[fact.id].status is Status.ACTIVE
         and not fact.has_ended(handed.at)
+        and not fact.is_upcoming(work.now)
     ]
 
 

@@ -121,6 +121,7 @@ class Claim:
     valid_from: Instant | None = None  # since when it is true, where the message says so
     valid_to: Instant | None = None  # until when it is true, where that is said
     called: str = ""  # the words for its predicate that are shown; empty where these are those of its name
+    planned: bool = False  # ``valid_from`` was still to come when it was said
 
     def under(self, predicate: str) -> Claim:
         """Return the claim under a predicate, which is shown by its own words where it is another."""
@@ -185,7 +186,10 @@ class Fact:
     asked_not: bool = False  # a person said: do not ask again
     denied: bool = False  # the value is said not to hold: "does not eat pork"
     called: str = ""  # the words for its predicate that are shown; empty where these are those of its name
-    told_to: Instant | None = None  # the last day that was told of it before it was no longer believed
+    # the last day that was told of it before it was no longer believed, or before what follows it was planned
+    told_to: Instant | None = None
+    planned: bool = False  # ``valid_from`` was still to come when it was said: it holds from that instant on
+    followed_by: str = ""  # the planned fact that takes its place on ``valid_to``
 
     @property
     def shown_value(self) -> str:
@@ -205,6 +209,14 @@ class Fact:
     def has_ended(self, at: Instant) -> bool:
         """Whether the day on which it was said to cease to be true has come."""
         return self.valid_to is not None and self.valid_to <= at
+
+    def is_upcoming(self, at: Instant) -> bool:
+        """Whether it was planned, and the day on which it begins to hold has not come."""
+        return self.planned and self.valid_from is not None and at < self.valid_from
+
+    def holds(self, at: Instant) -> bool:
+        """Whether it is believed, has begun and has not ended."""
+        return self.retired is None and not self.has_ended(at) and not self.is_upcoming(at)
 
     def contradicts(self, other: Fact) -> bool:
         """Whether it and another fact of its key cannot both hold."""
@@ -231,6 +243,8 @@ class Fact:
             **({"denied": True} if self.denied else {}),
             **({"called": self.called} if self.called else {}),
             **({} if self.told_to is None else {"told_to_ms": self.told_to}),
+            **({"planned": True} if self.planned else {}),
+            **({"followed_by": self.followed_by} if self.followed_by else {}),
         }
 
     @classmethod
@@ -253,6 +267,8 @@ class Fact:
             denied=data.get("denied", False),
             called=data.get("called", ""),
             told_to=data.get("told_to_ms"),
+            planned=data.get("planned", False),
+            followed_by=data.get("followed_by", ""),
         )
 
 

@@ -34,6 +34,7 @@ class LearnResult(WriteResult):
     replaced: tuple[ReplacedFact, ...] = ()  # of facts that were handed over: those no longer believed, in words
     unknown: tuple[str, ...] = ()  # what ``replaces`` of such facts names, and nothing is known of
     superseded: tuple[RelatedMemory, ...] = ()  # the notes of which nothing is believed any longer
+    planned: tuple[str, ...] = ()  # of facts that were handed over: those that begin later, in words
 
     @property
     def reason(self) -> str:
@@ -77,7 +78,7 @@ class FactLine(JsonRecord):
     predicate: str  # in normal form
     type: str  # sort of predicate
     value: str  # as it was said
-    state: str  # active, aging, superseded, invalidated or archived
+    state: str  # active, aging, upcoming (begins at ``valid_from``), superseded, invalidated or archived
     confidence: float  # now, 0 to 1
     base: float  # without the passage of time
     confirmations: int  # how often it was said, confirmed or reported as helpful
@@ -216,7 +217,7 @@ class SheetEntry:
     kind: str  # fact, or another kind of memory
     says: str  # what it says, on one line
     confidence: float  # how likely it is true now, 0 to 1
-    state: str  # active, aging, superseded, invalidated or archived
+    state: str  # active, aging, upcoming (begins on ``since``), superseded, invalidated or archived
     # since when it is true, as a day, empty where only its end is known; of other memories when they happened
     since: str
     until: str = ""  # until when it was true, as a day; empty where it still is

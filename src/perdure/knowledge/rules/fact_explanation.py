@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_records import NOTED, FactState, describe_origin, state_of, word_of
+from perdure.knowledge.rules.fact_records import (
+    NOTED,
+    UNTIL_THEN,
+    UPCOMING,
+    FactState,
+    describe_origin,
+    state_of,
+    word_of,
+)
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Document, Kind, MemoryItem, Record, State, Tier, Trust
 from perdure.records.outcome import AuthorityCheck, ConfidenceChange, FactConflict, FactReasons, SupportingQuote
@@ -44,9 +52,11 @@ def explain_fact(
     if sources and fact.trust is Trust.USER and not any(r.state.kind is Kind.EPISODE for r in sources.values()):
         word = NOTED  # by an agent, a program or a person: nobody knows
     origin = describe_origin(fact.learned, word)
+    is_upcoming = fact.retired is None and fact.is_upcoming(now)
+    begins = (f"It begins to hold at {_when(fact.valid_from)}, by itself.",) if is_upcoming else ()
     return FactReasons(
         says=memory.content,
-        state=state_of(memory.state, policy, now).value,
+        state=UPCOMING if is_upcoming else state_of(memory.state, policy, now).value,
         learned=origin,
         trust=NOTED if word == NOTED else fact.trust.value,
         valid_from=_when(fact.valid_from),
@@ -61,7 +71,7 @@ def explain_fact(
         checks=tuple(_check(d) for d in sorted(checks, key=lambda d: (int(d.data.get("at_ms", 0)), d.name))),
         next=(_PAST,)
         if is_past(fact, memory.state)
-        else tuple(forecast_fact(memory.state, policy, now, _uses(memory.id, history), muted=fact.asked_not)),
+        else (*begins, *forecast_fact(memory.state, policy, now, _uses(memory.id, history), muted=fact.asked_not)),
     )
 
 
@@ -165,7 +175,8 @@ def _describe_decision(strategy: str, outcome: str, lost: str) -> str:
         return "it was answered since"
     if outcome == "both":
         return "a person said that both hold"
-    became = {"replaced": "was replaced", "kept": "was not believed"}.get(outcome, "was invalidated")
+    told = {"replaced": "was replaced", "kept": "was not believed", UNTIL_THEN: "holds until then"}
+    became = told.get(outcome, "was invalidated")
     return f"{_WINS.get(strategy, strategy.replace('_', ' '))}; {lost} {became}"
 
 

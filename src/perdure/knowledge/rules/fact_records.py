@@ -108,6 +108,10 @@ def learned_confidence(state: State, sort: str, rates: Mapping[str, float], now:
 
 
 BELIEVED = (FactState.ACTIVE.value, FactState.AGING.value)
+UNTIL_THEN: Final = "until then"
+"""What becomes of a fact in a conflict with one that is planned: it holds until that one begins."""
+UPCOMING: Final = "upcoming"
+"""How a fact is shown that was planned and has not begun to hold. It is stored as active, and begins by itself."""
 
 
 def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple[FactLine, bool] | None:
@@ -123,7 +127,7 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
             never did), ``known_at`` what was believed then: nothing that was learned later is returned.
     """
     if not filters.looks_back:
-        return line, line.state in BELIEVED
+        return line, line.state in (*BELIEVED, UPCOMING)
     then = filters.known_at
     if then is not None and state.recorded_ms > then:
         return None
@@ -165,8 +169,10 @@ def draft_fact(
     name: str, predicate: str, claim: Claim, *, said_at: Instant, scope: Scope, session: str | None, policy: Policy
 ) -> Draft:
     """Return the memory that a claim becomes."""
+    text = fact_text(name, claim.called or predicate.replace("_", " "), claim.value.text, denied=claim.denied)
+    begins = f" (from {text_of(claim.valid_from)[:10]})" if claim.planned and claim.valid_from is not None else ""
     return Draft(
-        text=fact_text(name, claim.called or predicate.replace("_", " "), claim.value.text, denied=claim.denied),
+        text=text + begins,
         kind=Kind.FACT,
         scope=scope,
         importance=IMPORTANCE,
@@ -193,6 +199,7 @@ def new_fact(identity: str, subject: str, predicate: str, claim: Claim, *, said_
         valid_to=claim.valid_to,
         denied=claim.denied,
         called=claim.called,
+        planned=claim.planned,
     )
 
 

@@ -185,7 +185,12 @@ def contradictions(claims: Sequence[ResolvedClaim]) -> Iterator[str]:
 
 
 def _overlap(one: Claim, other: Claim) -> bool:
-    """Whether two claims hold at one time, beyond the day on which one ends and the other begins."""
+    """Whether two claims hold at one time, beyond the day on which one ends and the other begins.
+
+    What is planned ends what holds until then.
+    """
+    if (one.planned or other.planned) and one.valid_from != other.valid_from:
+        return False
     return not any(
         a.valid_to is not None and b.valid_from is not None and a.valid_to < b.valid_from + DAY_MS
         for a, b in ((one, other), (other, one))
@@ -270,6 +275,8 @@ def _by_days(claim: Claim, rivals: Sequence[KnownFact], policy: KnowledgePolicy)
     begin = claim.valid_from
     if not rivals or begin is None or claim.denied or claim.learned is FactOrigin.CORRECTION:
         return None
+    if claim.planned and claim.learned is not FactOrigin.STATEMENT:  # what holds until then is not contradicted
+        return None if any(k.fact.trust is Trust.AUTHORITY for k in rivals) else Action.REPLACE
     if any(k.fact.denied or k.fact.valid_from in (None, k.state.created_ms) for k in rivals):
         return None
     surer = [claim.confidence - k.state.confidence for k in rivals]

@@ -138,7 +138,7 @@ def is_gone(fact: Fact, then: Filters, now: Instant) -> bool:
 
 
 def _is_held(fact: Fact, now: Instant) -> bool:
-    return fact.retired is None and not fact.has_ended(now)
+    return fact.holds(now)
 
 
 def _was_told_as_past(fact: Fact, state: State, follower: Fact | None) -> bool:

@@ -116,7 +116,7 @@ _MOST_NAMES: Final = 100
 
 def is_believed(fact: Fact, now: Instant) -> bool:
     """Whether a value is held to be true now, as far as a fact's document says: authorities are asked about those."""
-    return fact.retired is None and (fact.valid_to is None or fact.valid_to > now)
+    return fact.holds(now)
 
 
 def question_of(fact: Fact, entity: Document | None, aliases: Sequence[Document]) -> AuthorityQuestion:

@@ -13,7 +13,7 @@ from perdure.operations.lifecycle.compression import join_lines
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
 from perdure.operations.superseding import judges_statements, likely_superseded, resting_on
-from perdure.records.instant import from_instant
+from perdure.records.instant import HOUR_MS, from_instant
 from perdure.records.memory import SUPERSEDES, Kind, MemoryItem, Status
 from perdure.records.recall import Filters, Query
 from perdure.records.report import Digest
@@ -31,6 +31,7 @@ CONSIDERED: Final = 2000
 _line_tokens: Final = lru_cache(maxsize=4096)(estimate_tokens)
 """Most lines of a file that is rewritten are as they were."""
 _QUESTIONS: Final = 50
+_KEPT_LISTS: Final = 64  # of so many namespaces it is kept which memories have a line
 _ALIKE: Final = 20  # so many memories with words of one are looked at for one that says what it says
 
 
@@ -68,16 +69,32 @@ def shown_instead(ctx: Context, memory: MemoryItem) -> MemoryItem | None:
     others = [m for m in alike if may_stand_for(m, memory)]
     if not others:
         return None
-    shown = choose_entries(
-        candidates(ctx, memory.namespace),
-        ctx.policy,
-        tokens=_line_tokens,
-        namespace=memory.namespace,
-        budget_tokens=None,
-        profile=None,
-    )
-    listed = {entry.memory.id for entry in shown.entries}
+    listed = _listed_ids(ctx, memory.namespace)
     return None if memory.id in listed else next((m for m in others if m.id in listed), None)
+
+
+def _listed_ids(ctx: Context, namespace: str) -> frozenset[str]:
+    """Return the memories that have a line in MEMORY.md, as of an hour ago at most where nothing was written since.
+
+    Choosing them takes all that a digest considers, as writing the file does.
+    """
+    written = ctx.store.operations(namespace, 1)
+    seen = (written[0].id if written else "", ctx.clock() // HOUR_MS)
+    known, listed = ctx.listed.get(namespace, (None, frozenset[str]()))
+    if known != seen:
+        shown = choose_entries(
+            candidates(ctx, namespace),
+            ctx.policy,
+            tokens=_line_tokens,
+            namespace=namespace,
+            budget_tokens=None,
+            profile=None,
+        )
+        listed = frozenset(entry.memory.id for entry in shown.entries)
+        if len(ctx.listed) >= _KEPT_LISTS:
+            ctx.listed.clear()
+        ctx.listed[namespace] = seen, listed
+    return listed
 
 
 def write_summary(ctx: Context, namespace: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
@@ -15,12 +15,12 @@ from perdure.operations.decisions import (
     with_hidden_facts,
     write,
 )
-from perdure.operations.documents import all_documents, find_states, pages, whose_words
+from perdure.operations.documents import find_documents, find_states, pages, whose_words
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Document, Kind, MemoryItem, Record, Shelf, Status, Trust
+from perdure.records.memory import CONFLICT_WITH, Document, Kind, MemoryItem, Record, Shelf, Status, Trust
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.records.policy_knowledge import KnowledgePolicy
@@ -63,16 +63,17 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     a person said: do not ask again, nor a person's own name, age and birthday.
     """
     now = ctx.clock()
-    about = _open_reviews(ctx, namespace)
+    about = ctx.store.documents.names(namespace, Shelf.REVIEW)
     questions: list[Question] = []
-    for page in pages(about):
+    for page in pages(_each_conflict_once(ctx, namespace, about)):
         facts = _facts(ctx, namespace, page)
-        visible = [m for m in _visible(ctx, namespace, page, now) if not _is_never_asked(facts.get(m.id))]
-        rivals = _rivals(ctx, namespace, [d for m in visible for d in about[m.id]], now)
+        visible = _visible(ctx, namespace, page, now)
+        reviews = _reviews(ctx, namespace, [m.id for m in visible if not _is_never_asked(facts.get(m.id))])
+        rivals = _rivals(ctx, namespace, [d.name for some in reviews.values() for d in some], now)
         facts |= _facts(ctx, namespace, [i for i in rivals if i not in facts])
         words = whose_words(ctx, namespace, facts)
-        questions += [q for m in visible if (q := _question(m, about[m.id], rivals, words)) is not None]
-    questions = _each_conflict_once(questions)
+        asked = [m for m in visible if m.id in reviews]
+        questions += [q for m in asked if (q := _question(m, reviews[m.id], rivals, words)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
     stale = _aging_facts(ctx, namespace, now, about, most)
     words = whose_words(ctx, namespace, {m.id: fact for m, fact in stale if fact is not None})
@@ -82,14 +83,25 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     return questions[:most]
 
 
-def _each_conflict_once(questions: Sequence[Question]) -> list[Question]:
-    """Return questions without those of which another one names every side: who answers that one answers both."""
-    sides = {q.id: {q.id, *q.against} for q in questions if q.against}
+def _each_conflict_once(ctx: Context, namespace: str, about: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the memories that have an open review without those of which every side is one of another one.
+
+    Who answers that one answers both. ``about`` has memory -> the names of its reviews.
+    """
+    sides = {
+        i: {i, *(n.removeprefix(CONFLICT_WITH) for n in names if n.startswith(CONFLICT_WITH))}
+        for i, names in about.items()
+    }
+    states = find_states(ctx, namespace, sorted({*about}.union(*sides.values())))
+    shown = {i for i, state in states.items() if state.status is Status.ACTIVE}
+    facts = {d.id: d.data for d in find_documents(ctx, namespace, Shelf.FACT, [i for i in about if i in shown])}
+    asked = {i: sides[i] & shown for i in about if i in shown and not _is_never_asked(facts.get(i))}
     within: set[str] = set()
-    for identity in sorted(sides, key=lambda i: (-len(sides[i]), i)):
+    for identity in sorted((i for i in asked if len(asked[i]) > 1), key=lambda i: (-len(asked[i]), i)):
         if identity not in within:
-            within |= {i for i in sides[identity] - {identity} if i in sides and sides[i] <= sides[identity]}
-    return [q for q in questions if q.id not in within]
+            others = asked[identity] - {identity}
+            within |= {i for i in others if len(asked.get(i, ())) > 1 and asked[i] <= asked[identity]}
+    return [i for i in asked if i not in within]
 
 
 def _aging_facts(
@@ -175,23 +187,26 @@ def _stale_question(memory: MemoryItem, words: Mapping[str, Trust], policy: Know
     )
 
 
-def _open_reviews(ctx: Context, namespace: str) -> dict[str, list[Document]]:
+def _reviews(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, list[Document]]:
+    """Return memory -> its open reviews, of some memories."""
     about: dict[str, list[Document]] = {}
-    for document in all_documents(ctx, namespace, Shelf.REVIEW):
+    for document in find_documents(ctx, namespace, Shelf.REVIEW, ids):
         about.setdefault(document.id, []).append(document)
     return about
 
 
-def _rivals(ctx: Context, namespace: str, documents: Sequence[Document], now: Instant) -> dict[str, MemoryItem]:
-    """Return the memories in view that those with an open review contradict or nearly repeat."""
-    ids = sorted({other for d in documents if (other := _other(d))})
+def _rivals(ctx: Context, namespace: str, reviews: Iterable[str], now: Instant) -> dict[str, MemoryItem]:
+    """Return the memories in view that those with an open review contradict or nearly repeat, by the reviews' names."""
+    ids = sorted({other for name in reviews if (other := _other(name))})
     return {m.id: m for m in _visible(ctx, namespace, ids, now)}
 
 
-def _other(review: Document) -> str:
+def _other(review: str) -> str:
     """Return the memory that the reviewed one contradicts or nearly repeats; "" where there is none."""
-    repeated = review.name.removeprefix(DUPLICATE_OF)
-    return str(review.data.get("against") or ("" if repeated == review.name else repeated))
+    for prefix in (CONFLICT_WITH, DUPLICATE_OF):
+        if review.startswith(prefix):
+            return review.removeprefix(prefix)
+    return ""
 
 
 def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> list[MemoryItem]:
@@ -203,16 +218,16 @@ def _question(
     memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str, MemoryItem], words: Mapping[str, Trust]
 ) -> Question | None:
     """Return the question about a memory; None where what it contradicted or repeated is not in view any longer."""
-    documents = [d for d in about if not (other := _other(d)) or other in rivals]
+    documents = [d for d in about if not (other := _other(d.name)) or other in rivals]
     if not documents:
         return None
-    against = [rivals[str(d.data["against"])] for d in documents if "against" in d.data]
+    against = [rivals[_other(d.name)] for d in documents if d.name.startswith(CONFLICT_WITH)]
     trust = {m.id: _trust(m, words) for m in (memory, *against)}
     since = min(int(d.data.get("since_ms", memory.state.recorded_ms)) for d in documents)
     which = next((f"{d.data['why']}: which?" for d in documents if d.name.startswith("which:")), "Is it right?")
     noted = f"On {day_in_words(memory.state.created_ms)} I noted: {clause_of(memory)}. {which}"
     if all(d.name.startswith(DUPLICATE_OF) for d in documents):
-        noted = duplicate_question(memory, [rivals[_other(d)] for d in documents])
+        noted = duplicate_question(memory, [rivals[_other(d.name)] for d in documents])
     return Question(
         id=memory.id,
         namespace=memory.namespace,

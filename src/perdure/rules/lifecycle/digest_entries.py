@@ -226,7 +226,8 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
     if sort is Sort.SMALL_TALK or not _has_words(memory.content[:_HEAD]):
         return "", ()
     if _only_asks(memory, sort) and not _gives_order(memory):
-        return (SAID if memory.access_count and sort is Sort.QUESTION else ""), ()
+        asked_for = memory.access_count and sort is Sort.QUESTION and _has_substance(memory.content)
+        return (SAID if asked_for else ""), ()
     return _place_of_statement(memory, sort, names)
 
 

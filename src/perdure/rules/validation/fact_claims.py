@@ -25,10 +25,6 @@ _REQUIRED: Final = ("subject", "predicate", "value")
 _REMEDY: Final = (
     f"Nothing was stored. A claim is an object with the keys {', '.join(_KEYS)}; the first three are needed."
 )
-_PLANNED: Final = (
-    "Nothing was stored. Remember what is planned as a note, without this fact; "
-    "hand the fact over when it has happened."
-)
 _EARLIEST_ZONE_MS: Final = 14 * DAY_MS // 24  # a day begins so long before it does in UTC, at the earliest
 _SHOWN: Final = 10  # so many faults are listed; of more only how many there are
 
@@ -38,21 +34,18 @@ def parsed_claims(
 ) -> tuple[tuple[GivenClaim, ...], str]:
     """Return the claims of a call, checked, and the content without the secrets that they name.
 
-    Quotes must stand in ``content``, white space aside. What begins after ``now`` is marked as planned; without
-    ``content`` it is refused, because nothing else would keep it.
+    Quotes must stand in ``content``, white space aside. What begins after ``now`` is marked as planned.
     """
     words = None if content is None else " ".join(content.split())
     claims: list[GivenClaim] = []
     faults: list[str] = []
-    planned: list[str] = []
     readers = [_Reader(number, item, words, now) for number, item in enumerate(_check_list(items), 1)]
     texts = [dict(reader.texts()) for reader in readers]
     secrets = _labelled_secrets(texts, policy)
     for reader, said in zip(readers, texts, strict=True):
         claims.append(reader.claim(said, secrets, policy))
         faults += reader.faults
-        planned += reader.planned
-    refuse_faults([*faults, *(planned if content is None else ())], _REMEDY if faults else _PLANNED)
+    refuse_faults(faults)
     return tuple(claims), redact_with(content or "", secrets, policy)[0]
 
 
@@ -94,7 +87,6 @@ class _Reader:
     def __init__(self, number: int, item: Any, words: str | None, now: Instant) -> None:
         self.number, self.words, self.now = number, words, now
         self.faults: list[str] = []
-        self.planned: list[str] = []
         self.item: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
         if not isinstance(item, Mapping):
             self.fault(f"it must be an object, not {shown_value(item)}")
@@ -115,11 +107,7 @@ class _Reader:
         if denied is not None and not isinstance(denied, bool):
             self.fault(f"denied must be true or false, not {shown_value(denied)}")
         begin, end = self._instant("valid_from"), self._instant("valid_to")
-        if begin is not None and begin > self.now + (_EARLIEST_ZONE_MS if _is_day(self.item["valid_from"]) else 0):
-            words = ": ".join(texts.get(key, "") for key in _REQUIRED)
-            self.planned.append(
-                f"Claim {self.number}: valid_from is in the future, so {shown_value(words)} does not hold yet."
-            )
+        latest = self.now + (_EARLIEST_ZONE_MS if _is_day(self.item.get("valid_from")) else 0)
         if begin is not None and end is not None and end < begin:
             self.fault("valid_to is before valid_from")
         safe, replaced = _safe(texts, secrets, policy)
@@ -134,7 +122,7 @@ class _Reader:
             valid_to=end,
             quote=safe.get("quote", ""),
             redacted=replaced,
-            planned=bool(self.planned),
+            planned=begin is not None and begin > latest,
         )
 
     def texts(self) -> Iterator[tuple[str, str]]:

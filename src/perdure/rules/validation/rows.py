@@ -10,6 +10,7 @@ from typing import Any, Final
 from perdure.records.bounded_json import DEEPEST, depth_of, parse_json
 from perdure.records.digests import encoded
 from perdure.records.errors import InvalidInput, shown_value
+from perdure.records.identifier import is_id
 from perdure.records.instant import FIRST, LAST, Instant, text_of
 from perdure.records.memory import Form, Kind, Scope, Shelf, Sort, Status, Tier
 from perdure.records.plan import Change, Target
@@ -34,8 +35,8 @@ RANGES: Final[Mapping[str, tuple[float, float]]] = {
 """Column -> what its numbers may be, least and most."""
 CHOICES: Final = {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status, "form": Form, "sort": Sort}
 """Column of a memory -> what it may say."""
-_PAST: Final = {"created_ms", "recorded_ms", "at_ms", "accessed_ms", "access2_ms", "access3_ms", "validated_ms"}
-"""Columns that say when something happened: not in the future."""
+_PAST: Final = {"created_ms", "recorded_ms", "at_ms", "accessed_ms", "access2_ms", "access3_ms"}
+"""Columns that say when something happened: not in the future. A planned fact counts as validated on its first day."""
 _ANY_TIME: Final = {"due_ms"}  # what lies beyond the calendar is due never
 _GRID: Final = 127
 _LONGEST_NAME: Final = 2000  # characters of the name of a document or of what it is about
@@ -178,3 +179,5 @@ def _check_fact(data: Mapping[str, Any]) -> None:
             _check_range(name, at, FIRST, LAST)
     if begin is not None and end is not None and end < begin:
         raise InvalidInput("valid_to of a fact is before valid_from.", remedy=_REMEDY)
+    if (follower := data.get("followed_by")) is not None and not is_id(follower):
+        raise InvalidInput("followed_by of a fact is no id.", remedy=_REMEDY)

@@ -599,6 +599,10 @@ SELECT count(*) FROM memory AS m WHERE m.status = 'active'
 SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = 'active'
   AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row);
 
+-- name: document_names
+-- kind: routed
+SELECT id, name FROM document WHERE namespace = :namespace AND shelf = :shelf ORDER BY id, name;
+
 -- name: documents_named
 -- kind: routed
 SELECT shelf, id, name, data FROM document

@@ -30,7 +30,7 @@ class QueryResultCache:
         """Return what ``read`` says, or said when the file was as it is now."""
         if self._connection.txn_state() == apsw.SQLITE_TXN_WRITE:  # what is read now may be rolled back
             return read()
-        state = self._current_state()
+        state = self.current_state()
         if state != self._state or len(self._kept) >= _MOST:
             self._kept = {}
             self._state = state
@@ -39,13 +39,18 @@ class QueryResultCache:
         found: T = self._kept[key]
         return found
 
-    def _current_state(self) -> tuple[Any, int]:
+    def current_state(self) -> tuple[Any, int]:
+        """Return what changes with every commit: of other connections, and of this one."""
         return self._connection.execute(_VERSION).get, self._connection.total_changes() - self._of_accesses
 
-    def keep_only(self, key: Hashable) -> None:
-        """After a commit of this connection that did not touch it, keep one answer, unless another one wrote, too."""
-        state = self._current_state()
-        if self._state is not None and state[0] == self._state[0] and key in self._kept:
+    def keep_only(self, key: Hashable, before: tuple[Any, int]) -> None:
+        """After a commit of this connection that did not touch it, keep one answer.
+
+        What was kept when the file was not as it was ``before`` that commit, or if another connection wrote meanwhile,
+        may be out of date: an earlier commit of this connection may have touched it.
+        """
+        state = self.current_state()
+        if before == self._state and state[0] == before[0] and key in self._kept:
             self._kept, self._state = {key: self._kept[key]}, state
 
     def forget(self) -> None:

@@ -130,6 +130,7 @@ class SqliteStore(SqlStore):
     ) -> None:
         self._check_writable()
         with self.documents.naming_damage(plan), writing(self._using, erases=plan.erasure is not None) as connection:
+            before = self._unchanged.current_state()
             with self._searches.inside(plan.namespace) as pool, transaction(connection, begun=True):
                 check_version(connection, self.path)
                 session = SqliteSession(connection, plan.namespace)
@@ -139,7 +140,7 @@ class SqliteStore(SqlStore):
                 written = self._append_waiting(connection)
             note_written(plan.id)
             if not any(c.target is Target.ACCESS or (c.target is Target.MEMORY and not c.after) for c in plan.changes):
-                self._unchanged.keep_only((plan.namespace, _ACCESSES))
+                self._unchanged.keep_only((plan.namespace, _ACCESSES), before)
             self._remove_waiting(written)
 
     def count(self, plan: Plan) -> None:

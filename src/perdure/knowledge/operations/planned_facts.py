@@ -1,0 +1,41 @@
+"""What a fact that begins on a day to come does to those that hold until then, and what becomes of them without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.records.facts import Fact
+from perdure.records.instant import Instant
+
+
+def end_then(work: FactSession, fact: Fact, end: Instant, follower: str, because: str) -> None:
+    """Let a fact hold until a day that is to come: it ends by itself then, for the ``follower`` if one is planned."""
+    told = replace(fact, valid_to=max(fact.valid_from or 0, end), told_to=fact.valid_to, followed_by=follower)
+    work.rewrite(told, f"it holds until then: {because}")
+
+
+def let_go_on(work: FactSession, planned: Fact, because: str) -> list[str]:
+    """Give those that were to end for a fact that never held the end that they had; return their ids."""
+    preceding = work.preceding_facts(planned) if planned.planned else []
+    for fact in preceding:
+        work.rewrite(replace(fact, valid_to=fact.told_to, told_to=None, followed_by=""), because)
+    return [fact.id for fact in preceding]
+
+
+def write_new(work: FactSession, fact: Fact, because: str) -> None:
+    """Decide what the document of a new fact says; nobody is asked whether one that is planned still holds before."""
+    work.rewrite(_until_planned(work, fact), because)
+    if fact.planned:
+        work.change(fact.id, replace(work.states[fact.id], validated_ms=fact.valid_from), "made", because)
+
+
+def _until_planned(work: FactSession, fact: Fact) -> Fact:
+    """Return a fact that ends where one that is planned already and contradicts it begins."""
+    begin = fact.valid_from or 0
+    planned = [] if fact.many or fact.denied else work.upcoming_facts(fact.subject, fact.predicate)
+    rivals = [f for f in planned if f.contradicts(fact) and begin < (f.valid_from or 0)]
+    first = min(rivals, key=lambda f: (f.valid_from or 0, f.id), default=None)
+    if first is None or first.valid_from is None or fact.has_ended(first.valid_from):
+        return fact
+    return replace(fact, valid_to=first.valid_from, told_to=fact.valid_to, followed_by=first.id)
