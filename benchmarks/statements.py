@@ -13,8 +13,8 @@ once with them; one word was deleted by it since. The open and the locked file w
 and divided by chance; docs/decisions/0025-reader.md has their first run. The sixth was written without a look at the
 rules, too, and its digest stands beside it. In it a label may name several subjects, have other readings ("or"), or be
 "optional": right where it is read, not missed where it is not. The seventh, of the same form, was written by somebody
-who had not seen the rules, and run once; two of its mistakes were mended. So was the eighth, with milder labels, and run
-once with the rules as they are.
+who had not seen the rules, and run once; two of its mistakes were mended. So was the eighth, with milder labels; it was
+run once with the rules as they are.
 """
 
 from __future__ import annotations
