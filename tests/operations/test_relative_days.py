@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -87,3 +87,47 @@ def test_what_is_no_day_of_the_speaker_stays_as_it_was_written(memory, text):
 )
 def test_the_date_stands_behind_the_word_in_every_language(memory, text, shown):
     assert line(memory, text) == shown
+
+
+@on_a_file
+@pytest.mark.behaviour("Q12")
+@pytest.mark.parametrize(
+    ("question", "is_dated"),
+    [
+        ("Was liegt hier im Keller?", False),
+        ("Wat ligt hier in de kelder?", False),
+        ("What does USA Today say of the cellar?", False),
+        ("What does /v1/yesterday say of the cellar?", False),
+        ("What did we put into the cellar yesterday?", True),
+        ("Was haben wir gestern in den Keller gestellt?", True),
+        ("Qu'est-ce que nous avons mis à la cave hier ?", True),
+    ],
+)
+def test_a_question_asks_for_a_day_only_where_it_names_one(memory, clock, question, is_dated):
+    clock.now = MONDAY - timedelta(days=1)
+    memory.remember("Wine and cheese are in the cellar, im Keller, in de kelder, à la cave.")
+    clock.now = MONDAY
+    memory.remember("The cellar, der Keller, de kelder, la cave, has a new lock.")
+    parts = [hit.parts.get("dated", 0.0) for hit in memory.recall(question, touch=False).hits]
+    assert any(parts) == is_dated
+
+
+@on_a_file
+@pytest.mark.behaviour("UP42")
+@pytest.mark.parametrize(
+    ("text", "is_over"),
+    [
+        ("Der Server ist bis morgen aus.", True),
+        ("De server is uit tot morgen.", True),
+        ("The server is off until tomorrow.", True),
+        ("Le serveur est coupé jusqu'à demain.", True),
+        ("Das Fest in der Halle geht bis zum Morgen.", False),
+        ("La sala está abierta hasta el mañana.", False),
+        ("The file keeps all events until 'tomorrow'.", False),
+        ("The band is called Until Tomorrow.", False),
+    ],
+)
+def test_a_text_ends_with_a_day_only_where_it_names_one(memory, clock, text, is_over):
+    memory.remember(text)
+    clock.now = MONDAY + timedelta(days=2)
+    assert (text.split()[1] in memory.digest()) == (not is_over)

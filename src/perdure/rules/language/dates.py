@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from perdure.records.instant import Instant, from_instant, to_instant
 from perdure.records.patterns import lazy_pattern
+from perdure.rules.language.day_words import SHIFT_OF, names_day
 from perdure.rules.language.words import NUMBER_WORDS, word_set
 
 # A line for each month or weekday: English, German, French, Spanish, Italian, Portuguese, Dutch; then short forms.
@@ -34,11 +35,7 @@ friday freitag vendredi viernes venerdì vrijdag
 saturday samstag sonnabend samedi sábado sabato zaterdag
 sunday sonntag dimanche domingo domenica zondag
 """
-_DAYS_AGO: Final = {
-    **dict.fromkeys(("today", "heute", "aujourd'hui", "hoy", "oggi", "hoje", "vandaag"), 0),
-    **dict.fromkeys(("yesterday", "last night", "gestern", "hier", "ayer", "ieri", "ontem", "gisteren"), 1),
-    **dict.fromkeys(("the day before yesterday", "vorgestern", "avant-hier", "anteayer", "anteontem"), 2),
-}
+_DAYS_AGO: Final = {**{word: -shift for word, shift in SHIFT_OF.items() if shift <= 0}, "last night": 1}
 _UNITS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 _UNCLEAR: Final = word_set("march mars april june jan feb mar apr may mai mei jun jul aug sep sept oct okt nov dec dez")
 """Names that are months only beside a day, a year or a preposition: people march, and June is a person."""
@@ -105,7 +102,11 @@ def periods_in(question: str, asked_at: Instant) -> list[Period]:
     if not _may_name_days(question):
         return []
     today = from_instant(asked_at).date()
-    found = [{k: v.lower() for k, v in match.groupdict().items() if v} for match in _DATES.finditer(question)]
+    found = [
+        {k: v.lower() for k, v in match.groupdict().items() if v}
+        for match in _DATES.finditer(question)
+        if _is_meant(match)
+    ]
     years = [int(groups[key]) for groups in found for key in ("of", "year", "cyear") if key in groups]
     periods = []
     for groups in found:
@@ -120,7 +121,14 @@ def periods_in(question: str, asked_at: Instant) -> list[Period]:
 
 def without_days(question: str) -> str:
     """Return a question without the days, months and years that it names."""
-    return _DATES.sub(" ", question) if _may_name_days(question) else question
+    if not _may_name_days(question):
+        return question
+    return _DATES.sub(lambda found: " " if _is_meant(found) else found[0], question)
+
+
+def _is_meant(found: re.Match[str]) -> bool:
+    """Return whether words name a day where they stand: "hier" is another word in German, and "USA Today" a name."""
+    return not found["days"] or names_day(found.string, *found.span("days"))
 
 
 def _may_name_days(question: str) -> bool:

@@ -15,15 +15,13 @@ from typing import Final, NamedTuple
 from perdure.records.instant import DAY_MS, Instant, from_instant, to_instant
 from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.dates import MONTH_OF, WEEKDAY_OF, any_of
+from perdure.rules.language.day_words import SHIFT_OF, names_day
 from perdure.rules.language.replaced_values import changes
 from perdure.rules.language.sentences import sentences
 
 _LONGEST: Final = 400  # characters of a text that is one such sentence
 _WEEK: Final = 7
-_SHIFTS: Final = {
-    **dict.fromkeys(("today", "tonight", "heute", "aujourd'hui", "hoy", "oggi", "hoje", "vandaag"), 0),
-    **dict.fromkeys(("tomorrow", "morgen", "demain", "mañana", "domani", "amanhã"), 1),
-}
+_SHIFTS: Final = {**{word: shift for word, shift in SHIFT_OF.items() if shift >= 0}, "tonight": 0}
 _UNTIL: Final = lazy_pattern(
     r"(?<!\w)(?:until|till|bis(?:\s+(?:zum|einschließlich))?|jusqu['’](?:au|à)|hasta(?:\s+el)?|até(?:\s+(?:o|ao))?"  # noqa: RUF001  # the typographic apostrophe
     r"|fino\s+(?:al|a)|tot(?:\s+en\s+met)?)\s+",
@@ -131,6 +129,8 @@ def _is_unclear(before: str, day: re.Match[str], after: str, *, is_span: bool) -
     """Return whether a day does not say until when a text holds: it is denied, recurs, or is one of several."""
     if _NOT_ENDING.search(before) or _FOLLOWS.search(after) or (day["weekday"] and _WEEKDAYS.search(before)):
         return True  # "open Monday till Friday"
+    if day["shift"] and not names_day(day.string, *day.span("shift")):
+        return True  # "bis zum Morgen"
     return is_span and bool(day["weekday"] or day["shift"] or _MONTHS.search(f"{before}|{after}"))
 
 
@@ -150,7 +150,7 @@ def _day_of(groups: dict[str, str], said_on: date) -> date:
     if "iso" in groups:
         return date.fromisoformat(groups["iso"])
     if "shift" in groups:
-        return said_on + timedelta(days=_SHIFTS[groups["shift"]])
+        return said_on + timedelta(days=_SHIFTS[" ".join(groups["shift"].split())])
     if "weekday" in groups:
         gap = (WEEKDAY_OF[groups["weekday"]] - said_on.weekday()) % _WEEK or _WEEK
         return said_on + timedelta(days=gap + (_WEEK if "next" in groups else 0))
