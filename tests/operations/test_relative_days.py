@@ -123,6 +123,13 @@ def test_a_question_asks_for_a_day_only_where_it_names_one(memory, clock, questi
         ("Le serveur est coupé jusqu'à demain.", True),
         ("Das Fest in der Halle geht bis zum Morgen.", False),
         ("La sala está abierta hasta el mañana.", False),
+        ("Bis heute nutzen wir Jenkins.", False),
+        ("Jusqu'à aujourd'hui nous utilisons Jenkins.", False),
+        ("Hasta hoy usamos Jenkins.", False),
+        ("Fino a oggi usiamo Jenkins.", False),
+        ("Até hoje usamos Jenkins.", False),
+        ("Tot vandaag gebruiken we Jenkins.", False),
+        ("The shop is closed until today.", True),
         ("The file keeps all events until 'tomorrow'.", False),
         ("The band is called Until Tomorrow.", False),
     ],
@@ -130,4 +137,4 @@ def test_a_question_asks_for_a_day_only_where_it_names_one(memory, clock, questi
 def test_a_text_ends_with_a_day_only_where_it_names_one(memory, clock, text, is_over):
     memory.remember(text)
     clock.now = MONDAY + timedelta(days=2)
-    assert (text.split()[1] in memory.digest()) == (not is_over)
+    assert (max(text.split(), key=len) in memory.digest()) == (not is_over)

@@ -21,7 +21,8 @@ from perdure.rules.language.sentences import sentences
 
 _LONGEST: Final = 400  # characters of a text that is one such sentence
 _WEEK: Final = 7
-_SHIFTS: Final = {**{word: shift for word, shift in SHIFT_OF.items() if shift >= 0}, "tonight": 0}
+_SHIFTS: Final = {**{word: shift for word, shift in SHIFT_OF.items() if shift > 0}, "today": 0, "tonight": 0}
+"""Without "heute" and its like: "bis heute" and "hasta hoy" as often say of something that it lasts to this day."""
 _UNTIL: Final = lazy_pattern(
     r"(?<!\w)(?:until|till|bis(?:\s+(?:zum|einschließlich))?|jusqu['’](?:au|à)|hasta(?:\s+el)?|até(?:\s+(?:o|ao))?"  # noqa: RUF001  # the typographic apostrophe
     r"|fino\s+(?:al|a)|tot(?:\s+en\s+met)?)\s+",
