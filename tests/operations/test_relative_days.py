@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
+import perdure
 from conftest import WORDS_ONLY, on_a_file
 
 MONDAY = datetime(2026, 9, 14, 9, tzinfo=UTC)
@@ -138,3 +141,86 @@ def test_a_text_ends_with_a_day_only_where_it_names_one(memory, clock, text, is_
     memory.remember(text)
     clock.now = MONDAY + timedelta(days=2)
     assert (max(text.split(), key=len) in memory.digest()) == (not is_over)
+
+
+ZONES = {
+    "America/Los_Angeles": datetime(2026, 9, 15, 3, tzinfo=UTC),  # 20:00 of the 14th
+    "Asia/Tokyo": datetime(2026, 9, 14, 22, tzinfo=UTC),  # 7:00 of the 15th
+}
+
+
+@on_a_file
+@pytest.mark.behaviour("M9")
+@pytest.mark.parametrize(
+    ("zone", "shown"),
+    [
+        ("America/Los_Angeles", "- Tomorrow (2026-09-15) the Inspector comes. (2026-09-14) ["),
+        ("Asia/Tokyo", "- Tomorrow (2026-09-16) the Inspector comes. (2026-09-15) ["),
+        ("UTC", "- Tomorrow (2026-09-16) the Inspector comes. (2026-09-15) ["),
+    ],
+)
+def test_days_are_those_of_the_zone_that_the_policy_names(opening, clock, zone, shown):
+    clock.now = ZONES.get(zone, ZONES["America/Los_Angeles"])
+    memory = opening(WORDS_ONLY | {"days": {"zone": zone}})
+    memory.remember("Tomorrow the Inspector comes.")
+    (named,) = memory.timeline("Inspector").memories
+    assert f"({named.created_at}) [" in shown
+    assert shown in memory.digest()
+    assert shown[:13] in memory.agent.opening("s", "default")
+
+
+@on_a_file
+@pytest.mark.behaviour("M9")
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of a process cannot be set there")
+def test_without_a_zone_days_are_those_of_the_machine(opening, clock, monkeypatch):
+    clock.now = ZONES["Asia/Tokyo"]
+    memory = opening(WORDS_ONLY)
+    memory.remember("Tomorrow the Inspector comes.")
+    try:
+        for zone, day in (("Asia/Tokyo", 16), ("UTC", 15)):
+            monkeypatch.setenv("TZ", zone)
+            time.tzset()
+            assert f"Tomorrow (2026-09-{day}) the Inspector" in memory.digest()
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@on_a_file
+@pytest.mark.behaviour("M9")
+@pytest.mark.parametrize(("zone", "hours"), [("America/Los_Angeles", 4), ("Asia/Tokyo", 17)])
+def test_a_fact_and_a_note_that_end_today_last_until_midnight_there(opening, clock, zone, hours):
+    clock.now = ZONES[zone]
+    today = clock.now.astimezone(ZoneInfo(zone)).date()
+    memory = opening(WORDS_ONLY | {"days": {"zone": zone}})
+    closed = {"subject": "dock 2", "predicate": "status", "value": "closed", "valid_to": today.isoformat()}
+    memory.remember("Dock 2 is closed.", facts=[closed])
+    memory.remember("Gate 7 is locked until today.")
+    beside = {"subject": "dock 3", "predicate": "status", "value": "closed"}
+    memory.remember(f"Dock 3 is closed until {today.day} {today:%B %Y}.", facts=[beside])
+    before, after = clock.now + timedelta(hours=hours, seconds=-1), clock.now + timedelta(hours=hours, seconds=1)
+    for clock.now, holds in ((before, True), (after, False)):
+        assert bool(memory.facts("dock 2")) == bool(memory.facts("dock 3")) == holds
+        assert ("Gate 7" in memory.digest()) == holds
+        (hit,) = memory.recall("Is gate 7 locked?", limit=1, touch=False).hits
+        assert hit.ended == ("" if holds else today.isoformat())
+
+
+@on_a_file
+@pytest.mark.behaviour("M9")
+def test_a_question_for_a_day_asks_for_that_of_the_zone(opening, clock):
+    zone = ZoneInfo("America/Los_Angeles")
+    memory = opening(WORDS_ONLY | {"days": {"zone": zone.key}})
+    for day in (13, 14):
+        clock.now = datetime(2026, 9, day, 19, tzinfo=zone)
+        memory.remember(f"We cut release {day}.")
+    clock.now = datetime(2026, 9, 14, 20, tzinfo=zone)
+    (hit,) = memory.recall("What happened yesterday?", touch=False).hits
+    assert hit.memory.content == "We cut release 13."
+
+
+@on_a_file
+def test_a_zone_that_there_is_not_is_refused(opening):
+    for name in ("Mars/Olympus", "../etc/passwd", ""):
+        with pytest.raises(perdure.PolicyError, match=r"days\.zone"):
+            opening(WORDS_ONLY | {"days": {"zone": name}})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, timedelta, tzinfo
 from typing import Final, NamedTuple
 
-from perdure.records.instant import Instant, from_instant, to_instant
+from perdure.records.instant import Instant, begin_of, day_at
 from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.day_words import SHIFT_OF, names_day
 from perdure.rules.language.words import NUMBER_WORDS, word_set
@@ -92,16 +92,16 @@ class Period(NamedTuple):
     end: Instant
 
 
-def periods_in(question: str, asked_at: Instant) -> list[Period]:
+def periods_in(question: str, asked_at: Instant, zone: tzinfo | None = UTC) -> list[Period]:
     """Return the days, months and years that a question names, at most one for each mention; linear in its length.
 
     A day or month without a year is that of a year that the question names elsewhere, else the latest that has begun.
     "Two weeks ago" is a week, "last weekend" Saturday and Sunday. Days that do not exist are none. Relative days are
-    counted from ``asked_at``, in UTC.
+    counted from ``asked_at``. Days are those of ``zone``, None for that of this machine.
     """
     if not _may_name_days(question):
         return []
-    today = from_instant(asked_at).date()
+    today = day_at(asked_at, zone)
     found = [
         {k: v.lower() for k, v in match.groupdict().items() if v}
         for match in _DATES.finditer(question)
@@ -113,7 +113,7 @@ def periods_in(question: str, asked_at: Instant) -> list[Period]:
         try:
             days = _days(groups, today, years[0] if years else None)
             if days is not None:
-                periods.append(Period(_instant(days[0]), _instant(days[1])))
+                periods.append(Period(begin_of(days[0], zone), begin_of(days[1], zone)))
         except (ValueError, OverflowError):  # no such day, or beyond the calendar
             continue
     return periods
@@ -134,10 +134,6 @@ def _is_meant(found: re.Match[str]) -> bool:
 def _may_name_days(question: str) -> bool:
     """Whether a question has a word or a digit without which it names no day: looking for days costs ten times that."""
     return bool(_DIGIT.search(question)) or not _HINTS.isdisjoint(_WORDS.findall(question.lower()))
-
-
-def _instant(day: date) -> Instant:
-    return to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 
 def _days(groups: dict[str, str], today: date, year: int | None) -> tuple[date, date] | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from perdure.records.instant import DAY_MS, Instant, from_instant, to_instant
+from perdure.records.instant import Instant, begin_of, day_at
 from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.dates import MONTH_OF, WEEKDAY_OF, any_of
 from perdure.rules.language.day_words import SHIFT_OF, names_day
@@ -93,16 +93,15 @@ def last_day(text: str, said_on: date) -> date | None:
     return None if limit is None else limit.last
 
 
-def end_beside(value: str, text: str, said_at: Instant) -> Instant | None:
+def end_beside(value: str, text: str, said_at: Instant, zone: tzinfo | None = UTC) -> Instant | None:
     """Return the end of the last day of a value that stands beside it: "closed until 18 December"; None without one."""
-    limit = _limit(text, from_instant(said_at).date())
+    limit = _limit(text, day_at(said_at, zone))
     if limit is None or not value.strip():
         return None
     words, before = re.escape(value.strip()), text[: limit.start].rstrip(" ,(")
     is_before = re.search(rf"(?<!\w){words}\Z", before, re.IGNORECASE)
     is_behind = re.match(rf"\s{{1,3}}(?:\w{{1,20}}\s)?{words}(?!\w)", text[limit.end :], re.IGNORECASE)
-    last = datetime(limit.last.year, limit.last.month, limit.last.day, tzinfo=UTC)
-    return to_instant(last) + DAY_MS - 1 if is_before or is_behind else None
+    return begin_of(limit.last + timedelta(days=1), zone) - 1 if is_before or is_behind else None
 
 
 @lru_cache(maxsize=4096)  # a file is written anew with most of its texts as they were
