@@ -26,7 +26,10 @@ _WORDS: Final = {
 SHIFT_OF: Final = {word: shift for words in _WORDS.values() for word, shift in words.items()}
 """How many days from the one on which it is said: "yesterday" is -1."""
 _LANGUAGES: Final = {word: frozenset(k for k, words in _WORDS.items() if word in words) for word in SHIFT_OF}
-_OF_SEVERAL_MEANINGS: Final = frozenset({"hier", "morgen"})  # here; Danish and Norwegian have a morning
+_OTHER_WORDS: Final = {"hier": ("de", "nl"), "morgen": ("en",)}
+"""In which languages a word is another one, or a name: in Danish and Norwegian, too, "morgen" is the morning."""
+_SURNAMES: Final = frozenset({"ayer", "hoy"})
+_MUCH: Final = 2  # so many more common words of another language show that a text is in that one
 _ARTICLES: Final = {
     "en": word_set("the a an this that my your our his her their its"),
     "de": word_set("das dem des der den die ein eine einen einem am zum vom im jeden jeder guten diesen diesem"),
@@ -39,9 +42,9 @@ _ARTICLES: Final = {
 """Before a noun that is written as a day: "la mañana" is the morning, "the today view" a view."""
 _COMMON: Final = {
     "en": word_set("""the and is are was were of to with for not it we he she they has have had will this that at by a
-        on from or but my our your s t"""),
+        on from or but my our your s t i me us no all do did can ll ve re m if so as be been there what when who"""),
     "de": word_set("""der die das und ist sind war waren ein eine einen mit für nicht auf wir ich er sie es im am zum
-        zur vom bei den dem des von wird werden wurde hat haben auch noch nach aus ab bis seit um so in gilt steht
+        zur vom bei den dem des von wird werden wurde hat haben auch noch nach aus ab bis seit um so in uhr gilt steht
         liegt"""),
     "fr": word_set("""le la les des un une du de est et en au aux il elle on nous vous je ne pas que qui sur avec pour
         dans par ce cette sont été était a ont ai avons j qu depuis"""),
@@ -61,9 +64,10 @@ _ASIDE: Final = lazy_pattern(
 """Code and quotations."""
 _BEFORE: Final = lazy_pattern(r"(?:\A|[\s(\[\u2013\u2014¿¡]|\b(?:[dl]|dell|all|qu)['\u2019])\Z", re.IGNORECASE)
 _AFTER: Final = lazy_pattern(
-    r"(?:['\u2019]s)?(?:\Z|\s|[\u2013\u2014]|[.,;:!?\u2026)\]]{1,4}(?=\Z|\s))(?!\s{0,2}=|\s{0,2}\([^()\n]{0,40}\d)"
+    r"(?:['\u2019]s)?(?:\Z|\s|[\u2013\u2014]|[.,;:!?\u2026)\]]{1,4}(?=\Z|\s))(?!\s{0,2}=|\s{0,2}\([^()\n]{0,40}\d|\s?e[nm]\sd[ií]a\b)",
+    re.IGNORECASE,
 )
-"""A date that follows in brackets says already which day it is."""
+"""A date that follows in brackets says already which day it is; "hoy en día" is nowadays."""
 _BEGINS: Final = lazy_pattern(r"(?:\A|[.!?:;\u2026\u2013\u2014(\[¿¡\n][\"'\u201d\u2019)\]]{0,2})\s{0,3}(?:[-*•]\s)?\Z")
 _LAST_WORD: Final = lazy_pattern(r"(\S{1,40})\s{1,3}\Z")
 _LONGEST_BEFORE: Final = 48
@@ -82,7 +86,7 @@ def names_day(text: str, start: int, end: int) -> bool:
     previous = last[1].lower() if (last := _LAST_WORD.search(before)) else ""
     if previous.endswith("=") or (previous[:1] == "-" and previous[1:].strip("-")):
         return False
-    if word in _LANGUAGES and not _is_in_language(text, word, previous, text[end : end + 1]):
+    if word in _LANGUAGES and not _is_in_language(text, start, word, previous, text[end : end + 1]):
         return False
     asides = _asides(text)
     at = bisect(asides, (start, start)) - 1
@@ -100,20 +104,23 @@ def _is_name(text: str, start: int, before: str) -> bool:
     return text[start].isupper() and not text.isupper() and not _BEGINS.search(before)
 
 
-def _is_in_language(text: str, word: str, previous: str, following: str) -> bool:
+def _is_in_language(text: str, start: int, word: str, previous: str, following: str) -> bool:
     """Return whether a word names a day in the language that a text shows, and is no noun there."""
-    languages, shown = _LANGUAGES[word], shown_languages(text)
-    if shown and not (shown <= languages if word in _OF_SEVERAL_MEANINGS else shown & languages):
-        return False
+    languages, counts = _LANGUAGES[word], _common_words(text)
+    own = max(counts[language] for language in languages)
+    others = [many for language, many in counts.items() if language not in languages]
+    if word in _OTHER_WORDS:
+        is_of_language = own > max(counts[language] for language in _OTHER_WORDS[word])
+    elif word in _SURNAMES and text[start].isupper():
+        is_of_language = own > 0 and own >= max(others)
+    else:
+        is_of_language = max(others) - own < _MUCH
     is_owner = following in ("'", "\u2019")  # "our yesterday's call"
-    is_noun = not is_owner and any(previous in _ARTICLES[language] for language in languages)
-    return not is_noun and bool(shown or word not in _OF_SEVERAL_MEANINGS)
+    return is_of_language and (is_owner or all(previous not in _ARTICLES[language] for language in languages))
 
 
 @lru_cache(maxsize=512)
-def shown_languages(text: str) -> frozenset[str]:
-    """Return of which languages a text has the most common words; more than one where it has as many of each."""
+def _common_words(text: str) -> dict[str, int]:
+    """Return how many of a text's words are common ones of each language."""
     words = _LETTERS.findall(text.lower())
-    counts = {language: sum(word in common for word in words) for language, common in _COMMON.items()}
-    most = max(counts.values())
-    return frozenset(language for language, count in counts.items() if count == most) if most else frozenset()
+    return {language: sum(word in common for word in words) for language, common in _COMMON.items()}
