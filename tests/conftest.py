@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter, defaultdict
 from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, date, datetime, timedelta
@@ -37,6 +38,10 @@ from perdure.operations.remember import remember
 from perdure.records.vector import Space
 from perdure.rules.validation.inputs import check_draft
 from perdure.stores.sqlite.lines import add_functions
+
+os.environ["TZ"] = "UTC"  # days are those of the machine where no policy names a zone
+if hasattr(time, "tzset"):
+    time.tzset()
 
 LONG_RUN = "PERDURE_LONG_RUN" in os.environ
 """Whether tests that try many cases try all that are worth a wait: `make weekly`."""

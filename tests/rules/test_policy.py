@@ -25,6 +25,7 @@ KEYS = [(name, f) for name, section in sections().items() for f in fields(sectio
 BOUNDED = [(n, f) for n, f in KEYS if f.metadata["low"] is not None]
 CHOSEN = [(n, f) for n, f in KEYS if f.metadata["choices"]]
 OTHER_TEXT = {
+    "days.zone",
     *(
         "embedder.base_url",
         "embedder.path",

@@ -25,7 +25,7 @@ def superseded_facts(ctx: Context, operation: Operation) -> list[RelatedMemory]:
     ]
     found = find_records(ctx, operation.namespace, ids)
     wanted = (Kind.FACT, Status.SUPERSEDED)
-    return [related_memory(record) for record in found if (record.state.kind, record.state.status) == wanted]
+    return [related_memory(ctx, record) for record in found if (record.state.kind, record.state.status) == wanted]
 
 
 def memories_of(ctx: Context, operation: Operation, changes: Sequence[Change]) -> tuple[RelatedMemory, ...]:
@@ -34,4 +34,4 @@ def memories_of(ctx: Context, operation: Operation, changes: Sequence[Change]) -
     about.sort(key=lambda change: (change.before is not None and change.after is not None, change.id))
     ids = list(dict.fromkeys(change.id for change in about))[:_MOST_TOLD]
     found = {record.id: record for record in find_records(ctx, operation.namespace, ids)}
-    return tuple(related_memory(found[identity]) for identity in ids if identity in found)
+    return tuple(related_memory(ctx, found[identity]) for identity in ids if identity in found)

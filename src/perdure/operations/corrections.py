@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from perdure.operations.ports import Context
 from perdure.operations.superseding import Links, resting_on
-from perdure.records.instant import from_instant, text_of
+from perdure.records.instant import day_at, text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Status
 from perdure.records.recall import Filters, Hit, OutdatedFact, Query
 from perdure.rules.corrected_hits import corrections_first, may_correct
@@ -39,7 +39,7 @@ def with_corrections(
     facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
     sources = resting_on({link for i in facts for link in known.get(i, ())}, facts)
     vectors = ctx.store.vectors(namespace, [h.memory.id for h in hits])
-    return corrections_first(hits, question, vectors, sources, today=from_instant(ctx.clock()).date())
+    return corrections_first(hits, question, vectors, sources, today=day_at(ctx.clock(), ctx.policy.days.tz))
 
 
 def with_unfound_corrections(
@@ -66,7 +66,7 @@ def with_unfound_corrections(
     plain = Hit(hits[0].memory, 0.0, {})
     more = [replace(plain, memory=m) for m in memory_items(records, ctx.policy, ctx.clock(), ctx.counted)]
     vectors = ctx.store.vectors(namespace, [h.memory.id for h in (*hits, *more)])
-    shown = corrections_first([*hits, *more], question, vectors, sources, today=from_instant(ctx.clock()).date())
+    shown = corrections_first([*hits, *more], question, vectors, sources, today=day_at(ctx.clock(), ctx.policy.days.tz))
     return _brought_in(shown, {h.memory.id for h in more})
 
 

@@ -120,10 +120,11 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     if (place := next((n for n, h in enumerate(answer.hits, 1) if h.memory.id == identity), None)) is not None:
         explanation = "; ".join(filter(None, (f"it is in the answer, at rank {place}", answer.note)))
         return Absence(identity, text, "nothing", explanation, place, answer.hits[place - 1].parts)
-    if periods := days_asked_for(text, filters.asked_at(ctx.clock())):
+    asked_at, zone = filters.asked_at(ctx.clock()), ctx.policy.days.tz
+    if periods := days_asked_for(text, asked_at, zone):
         return _why_not_of_days(record, text, periods, limit)
     query, pool, note = embed_and_search(ctx, text, record.namespace, limit, wide)
-    order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(ctx.clock()))
+    order = rank_candidates(pool, query, ctx.policy.recall, asked_at, zone)
     rank = next((i for i, name in enumerate(order.ids, 1) if name == identity), None)
     if rank is None:
         by, explanation = _why_not_found(ctx, memory, query, filters)

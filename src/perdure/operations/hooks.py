@@ -27,7 +27,7 @@ from perdure.records.errors import (
     StoreReadOnly,
     UncountedWarning,
 )
-from perdure.records.instant import Instant, from_instant
+from perdure.records.instant import Instant, day_at
 from perdure.records.memory import Document, Form, Kind, MemoryItem, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit
@@ -185,7 +185,7 @@ class Agent:
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
         undecided = {h.memory.id for h in hits if h.contested_with}
         superseded = likely_superseded(self.ctx, namespace, [h.memory.id for h in hits])
-        by_number, today = not judges_statements(self.ctx), from_instant(self.ctx.clock()).date()
+        by_number, today = not judges_statements(self.ctx), day_at(self.ctx.clock(), self.ctx.policy.days.tz)
         older = find_older([h.memory for h in hits], vectors, superseded, by_number=by_number, today=today)
         hits = list(with_parts(hits, older).values())
         over = {h.memory.id for h in hits if h.updated_by} | (older.over - undecided)

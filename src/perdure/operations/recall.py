@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import tzinfo
 from typing import Final
 from unicodedata import normalize
 
@@ -15,7 +16,7 @@ from perdure.operations.ports import Context
 from perdure.operations.superseding import Links
 from perdure.operations.unsearched_hits import with_later_statements, with_rivals, with_successors
 from perdure.records.errors import EmbedderError, ModelError, ModelWarning, PerdureError
-from perdure.records.instant import Instant, from_instant, text_of
+from perdure.records.instant import Instant, day_at, text_of
 from perdure.records.memory import Kind, Record
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Pool, Query, RankedCandidate, Recall
@@ -75,16 +76,16 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
 def _recall_without_access(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
     """Return the memories that answer a question, not counted as accessed; what has ended says so."""
     found = _recall_with_dates(ctx, text, namespace, limit, filters)
-    return replace(found, hits=with_ends(found.hits, from_instant(filters.asked_at(ctx.clock())).date()))
+    return replace(found, hits=with_ends(found.hits, day_at(filters.asked_at(ctx.clock()), ctx.policy.days.tz)))
 
 
 def _recall_with_dates(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
     """Return what a search brings up, and what is of the days that a question names."""
     found = _rank_matches(ctx, text, namespace, limit, filters)
-    asked_at = filters.asked_at(ctx.clock())
-    if periods := days_asked_for(text, asked_at):
+    asked_at, zone = filters.asked_at(ctx.clock()), ctx.policy.days.tz
+    if periods := days_asked_for(text, asked_at, zone):
         return _with_days(ctx, found, namespace, limit, filters, periods)
-    if periods := days_of_topic(text, asked_at):
+    if periods := days_of_topic(text, asked_at, zone):
         return _notes_of_days_first(ctx, found, namespace, limit, filters, periods)
     return found
 
@@ -97,7 +98,7 @@ def _rank_matches(ctx: Context, text: str, namespace: str, limit: int, filters: 
     if why := why_nothing_known(pool, ctx.policy.recall):
         why = of_another_time(ctx, query, namespace, limit, filters) or f"no stored memory matches: {why}"
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
-    found = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(now))
+    found = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(now), ctx.policy.days.tz)
     order = ctx.extension.rank(ctx, namespace, query, pool, found, filters)
     order = order if order is found else with_relevance(order, pool)
     order, problem = rerank(ctx, query.text, namespace, order, drop_unrelated(order, ctx.policy.recall))
@@ -147,7 +148,9 @@ def _with_days(
     for period in periods:
         then = ctx.store.list_records(namespace, in_period(wide, period), _OF_DAYS, None)
         of_days |= {r.id: RankedCandidate(r.id, _OF_THE_DAY, {"dated": _OF_THE_DAY}, None, 1.0) for r in then}
-    named = [h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods)]
+    named = [
+        h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods, ctx.policy.days.tz)
+    ]
     for hit in named:
         of_days.pop(hit.memory.id, None)
     hits, _ = best_hits(ctx, Ranking.of([*of_days.values()]), found.query, namespace, limit, filters, ctx.clock())
@@ -164,7 +167,7 @@ def _notes_of_days_first(
     order of the ranking, in which their day counts: people talk of a day on others.
     """
     topic, shown = without_days(found.query), {h.memory.id: h for h in found.hits}
-    own = [h for h in found.hits if _is_of_days(h, periods)]
+    own = [h for h in found.hits if _is_of_days(h, periods, ctx.policy.days.tz)]
     for period in periods:
         own += _rank_matches(ctx, topic, namespace, limit, in_period(filters, period)).hits
     # Of one memory of a day any is likely to answer, so it must be about the topic as much as others are.
@@ -186,10 +189,10 @@ def _notes_of_days_first(
     return replace(found, hits=tuple(hits[:limit]), nothing_known=False, note="" if found.nothing_known else found.note)
 
 
-def _is_of_days(hit: Hit, periods: Sequence[Period]) -> bool:
+def _is_of_days(hit: Hit, periods: Sequence[Period], zone: tzinfo | None) -> bool:
     """Return whether a hit was said on one of some days, or names one."""
     said = hit.memory.state.created_ms
-    return any(p.start <= said < p.end for p in periods) or names_days(hit.memory.content, said, periods)
+    return any(p.start <= said < p.end for p in periods) or names_days(hit.memory.content, said, periods, zone)
 
 
 def in_period(filters: Filters, period: Period) -> Filters:

@@ -14,7 +14,7 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import handed_claims, store_drafts
 from perdure.operations.writing import read_after, read_record, redacted_in, retry, tell_redacted
 from perdure.records.errors import InvalidInput
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant, day_at
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Status
 from perdure.records.memory_preview import MemoryPreview
 from perdure.records.outcome import ClaimResult, GivenClaim, RelatedMemory, RememberResult
@@ -141,7 +141,11 @@ def _reply(ctx: Context, decisions: Decisions, stored: RememberResult, claims: S
     alike = [g for g in found if g.id in same_topic or shared_part(content_words(g.text), words) >= _SHARED]
     said = _said_by(ctx, place, alike)
     related = (g for g in alike if g.id not in said)
-    return replace(stored, related=tuple(map(_related_memory, islice(related, _MOST))), predicates=tuple(predicates))
+    return replace(
+        stored,
+        related=tuple(_related_memory(ctx, glance) for glance in islice(related, _MOST)),
+        predicates=tuple(predicates),
+    )
 
 
 def _said_by(ctx: Context, namespace: str, glances: Sequence[MemoryPreview]) -> set[str]:
@@ -181,17 +185,18 @@ def related_memories(
         if (g.status, g.scope) == (Status.ACTIVE, Scope.LONG_TERM)
         and (g.id in same_topic or (g.kind is not Kind.FACT and shared_words(g.text, near[g.id]) >= _SHARED))
     )
-    return tuple(map(_related_memory, islice(shown, _MOST)))
+    return tuple(_related_memory(ctx, glance) for glance in islice(shown, _MOST))
 
 
-def related_memory(record: Record) -> RelatedMemory:
+def related_memory(ctx: Context, record: Record) -> RelatedMemory:
     """Return a memory as a reply tells it: its id, its day and its first words."""
-    return _shorten_memory(record.id, record.state.created_ms, record.content.text)
+    return _shorten_memory(ctx, record.id, record.state.created_ms, record.content.text)
 
 
-def _related_memory(glance: MemoryPreview) -> RelatedMemory:
-    return _shorten_memory(glance.id, glance.created_ms, glance.text)
+def _related_memory(ctx: Context, glance: MemoryPreview) -> RelatedMemory:
+    return _shorten_memory(ctx, glance.id, glance.created_ms, glance.text)
 
 
-def _shorten_memory(identity: str, created: Instant, text: str) -> RelatedMemory:
-    return RelatedMemory(identity, text_of(created)[:10], " ".join(text.split())[:_LENGTH])
+def _shorten_memory(ctx: Context, identity: str, created: Instant, text: str) -> RelatedMemory:
+    day = day_at(created, ctx.policy.days.tz).isoformat()
+    return RelatedMemory(identity, day, " ".join(text.split())[:_LENGTH])

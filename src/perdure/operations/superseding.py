@@ -12,7 +12,7 @@ from perdure.operations.ports import Context, PairJudge
 from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
 from perdure.records.identifier import short_id
-from perdure.records.instant import Instant, from_instant
+from perdure.records.instant import Instant, day_at
 from perdure.records.memory import (
     DERIVED,
     LIKELY_SUPERSEDES,
@@ -239,7 +239,7 @@ def _of_other_facts(reading: CachedReads, pairs: Collection[tuple[str, str]]) ->
 
 def _ahead(ctx: Context, reading: CachedReads, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return the pairs whose later memory says what will be so from a day on that has not come yet."""
-    today, records = from_instant(ctx.clock()).date(), reading.records({later for later, _ in pairs})
+    today, records = day_at(ctx.clock(), ctx.policy.days.tz), reading.records({later for later, _ in pairs})
     ahead = {i for i, record in records.items() if begins_later(record.content.text, record.state, today)}
     return {(later, earlier) for later, earlier in pairs if later in ahead}
 

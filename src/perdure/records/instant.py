@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Annotated, Final
 
 from perdure.records.errors import InvalidInput
@@ -63,6 +63,22 @@ def clock_instant(moment: datetime) -> Instant:
 def from_instant(instant: Instant) -> datetime:
     """Return an instant as an aware datetime in UTC."""
     return _EPOCH + timedelta(0, 0, 0, instant if FIRST <= instant <= LAST else min(max(instant, FIRST), LAST))
+
+
+def day_at(instant: Instant, zone: tzinfo | None) -> date:
+    """Return the day that it is then in a zone; None for the zone of this machine."""
+    return from_instant(instant).astimezone(zone).date()
+
+
+def begin_of(day: date, zone: tzinfo | None) -> Instant:
+    """Return when a day begins in a zone; None for the zone of this machine."""
+    begin = datetime(day.year, day.month, day.day, tzinfo=zone)
+    return to_instant(begin if zone is not None else begin.astimezone())
+
+
+def wall_clock(instant: Instant, zone: tzinfo | None) -> Instant:
+    """Return the instant whose day and time in UTC are those that clocks in a zone show; None for this machine's."""
+    return to_instant(from_instant(instant).astimezone(zone).replace(tzinfo=UTC))
 
 
 def json_text(moment: datetime) -> str:

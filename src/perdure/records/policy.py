@@ -25,7 +25,7 @@ from perdure.records.policy_lifecycle import (
     UsePolicy,
     WorthPolicy,
 )
-from perdure.records.policy_recall import RecallPolicy
+from perdure.records.policy_recall import DayPolicy, RecallPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +240,7 @@ class Policy:
     fading: FadingPolicy = FadingPolicy()
     model: ModelPolicy = ModelPolicy()
     digest: DigestPolicy = DigestPolicy()
+    days: DayPolicy = DayPolicy()
     limits: LimitPolicy = LimitPolicy()
     embedder: EmbedderPolicy = EmbedderPolicy()
     reranker: RerankerPolicy = RerankerPolicy()

@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 
 from perdure.records.policy_key import protected_key, store_key
+
+
+@dataclass(frozen=True, slots=True)
+class DayPolicy:
+    """Where days are that are named without a time: "yesterday", "until Friday", 2026-11-21."""
+
+    zone: str = store_key(
+        "local", "Their time zone: a name such as Europe/Berlin, UTC, or local for that of the machine Perdure runs on."
+    )
+
+    @property
+    def tz(self) -> tzinfo | None:
+        """The zone; None for that of this machine. ValueError or KeyError where there is none of that name."""
+        if self.zone == "local":
+            return None
+        if self.zone == "UTC":
+            return UTC
+        from zoneinfo import ZoneInfo  # noqa: PLC0415  # start-up time
+
+        return ZoneInfo(self.zone)
 
 
 @dataclass(frozen=True, slots=True)

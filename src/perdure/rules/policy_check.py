@@ -124,6 +124,10 @@ def _noun(kind: type) -> str:
 def contradictions(policy: Policy) -> Iterator[str]:
     """Yield each way in which keys contradict one another."""
     tiers = policy.tiers
+    try:
+        _ = policy.days.tz
+    except (ValueError, KeyError, OSError):
+        yield f"days.zone {policy.days.zone[:50]!r} is no time zone: write a name such as Europe/Berlin, UTC or local."
     total = sum(value_weights(policy))
     if abs(total - 1.0) > _ROUNDING:
         yield f"the weights of [value] must sum to 1, not {total:g}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import UTC, tzinfo
 from types import MappingProxyType
 from typing import Final, overload
 
@@ -117,8 +118,10 @@ def with_relevance(order: Ranking, pool: Pool) -> Ranking:
     return replace(order, relevance=chances)
 
 
-def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: Instant) -> Ranking:
-    """Return the candidates best first, each with the chance that it answers the query."""
+def rank_candidates(
+    pool: Pool, query: Query, policy: RecallPolicy, asked_at: Instant, zone: tzinfo | None = UTC
+) -> Ranking:
+    """Return the candidates best first, each with the chance that it answers the query; days are those of a zone."""
     columns = pool.columns
     if not columns.ids:
         return Ranking.of([])
@@ -140,7 +143,7 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
     parts = {"semantic": dense * tells, "keyword": lexical * tells}
     weights = {"neighbour": policy.neighbour, "session": policy.session, "named": policy.named}
     parts |= {name: weights[name] * values for name, values in context.items()}
-    if periods := periods_in(query.text, asked_at):
+    if periods := periods_in(query.text, asked_at, zone):
         days = np.array(columns.said_at) / DAY_MS
         parts["dated"] = policy.dated * dated_parts(days, [(p.start / DAY_MS, p.end / DAY_MS) for p in periods])
     total = sum(parts.values(), start=np.zeros(len(bm25)))

@@ -73,7 +73,7 @@ def _play(out: Path, address: str, embedder: str | None, show: Console) -> Path:
     started = time.perf_counter()
     clock = SimulatedClock(sessions()[0].began)
     name = cast("Literal['local', 'none', 'endpoint'] | None", embedder)  # another name is refused there
-    with compose.open(address, policy={}, clock=clock, embedder=name) as memory:
+    with compose.open(address, policy={"days": {"zone": "UTC"}}, clock=clock, embedder=name) as memory:
         _check_empty(memory)
         show.rule("Perdure: five months of one conversation, on a simulated clock")
         life = live(memory, clock, budget=BUDGET)

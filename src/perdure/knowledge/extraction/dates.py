@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from perdure.records.instant import Instant, from_instant, to_instant
+from perdure.rules.language.day_words import names_day
 from perdure.rules.language.words import NUMBER_WORDS
 
 MONTHS: Final = (
@@ -66,7 +67,8 @@ def dates_in(text: str, said_at: Instant) -> Iterator[tuple[int, int, Instant]]:
     without a year is the nearest one. 10/05/2024 could be two days and is none. Linear in the text's length.
     """
     for found in _DATE.finditer(text):
-        if (at := _instant(found, said_at)) is not None:
+        is_meant = not found["word"] or names_day(text, *found.span("word"))  # "USA Today" is none
+        if is_meant and (at := _instant(found, said_at)) is not None:
             yield found.start(), found.end(), at
 
 

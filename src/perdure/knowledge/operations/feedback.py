@@ -25,7 +25,7 @@ from perdure.operations.remember_one import take_claims
 from perdure.operations.superseding import still_true
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import ConflictError, InvalidInput
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, wall_clock
 from perdure.records.memory import SUPERSEDES, Draft, Kind, Record, Status
 from perdure.records.outcome import Outcome, RestingFact
 from perdure.rules.lifecycle.reinforcement import validate_state
@@ -169,7 +169,7 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
             f"The value of a fact has at most {LONGEST} characters, not {len(value.strip()):,}.",
             remedy="Give the value alone, for example Thursday; remember stores long texts.",
         )
-    new_value = value_of(value, now)
+    new_value = value_of(value, wall_clock(now, work.ctx.policy.days.tz))
     if new_value.norm == fact.value.norm and not fact.denied:
         raise InvalidInput(f"{identity} says that already.", remedy="Confirm it instead.")
     because = f"a person corrected it: {fact.shown_value} to {new_value.text}"

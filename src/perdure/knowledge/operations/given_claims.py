@@ -53,7 +53,7 @@ from perdure.operations.ports import Context
 from perdure.operations.remember_one import related_memory
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, wall_clock
 from perdure.records.maker import copy_with
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
 from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, MatchedName, ReplacedFact
@@ -91,7 +91,7 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
     learnt = tally.learnt(0, ())
     text = {i: work.record(i).content.text for i in learnt.retired}
     replaced = tuple(ReplacedFact(i, text[i], work.successor(i), i in tally.displaced) for i in learnt.retired)
-    notes = tuple(related_memory(work.record(i)) for i in tally.superseded)
+    notes = tuple(related_memory(work.ctx, work.record(i)) for i in tally.superseded)
     taken = tuple(MatchedName(name, known) for name, known in tally.taken.items())
     became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
     return ClaimResult(*became, replaced, tuple(tally.planned), tuple(dict.fromkeys(tally.unknown)), notes, taken)
@@ -144,7 +144,8 @@ class _Taker:
         return self.work.lessons.name(predicate_name(claim.predicate, self.registry))
 
     def _claim(self, claim: GivenClaim, subject: Entity, predicate: str) -> Claim:
-        registry, at, is_act = self.registry, self.handed.at, predicate.partition("_")[0] in ACTS
+        registry, zone, is_act = self.registry, self.work.ctx.policy.days.tz, predicate.partition("_")[0] in ACTS
+        at = wall_clock(self.handed.at, zone)
         row = registry.row(predicate)
         many = row.many or (not registry.has(predicate) and (is_act or adds_one(claim, self.handed.text)))
         return Claim(
@@ -159,7 +160,7 @@ class _Taker:
             denied=claim.denied,
             many=many,
             valid_from=first_day(claim, self.handed.at),
-            valid_to=stated_end(claim, self.handed),
+            valid_to=stated_end(claim, self.handed, zone),
             called=called_as(claim.predicate, predicate, registry),
             planned=claim.planned,
         )

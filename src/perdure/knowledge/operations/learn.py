@@ -38,7 +38,7 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.digests import same_words
 from perdure.records.errors import NotFound
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, wall_clock
 from perdure.records.memory import UNREAD, Kind, Record, Shelf, Status, Trust
 from perdure.rules.source_trust import stored_trust
 
@@ -202,8 +202,12 @@ class _Learner:
         return self.linker.is_person(record) and stored_trust(record.content.metadata) is Trust.USER
 
     def _by_rules(self, record: Record) -> list[Claim]:
-        text, at, speaker = record.content.text, record.state.created_ms, record.content.speaker
+        text, at, speaker = record.content.text, self._wall_clock(record), record.content.speaker
         return claims(text, at, resources(self.ctx).predicates, speaker=speaker, policy=self.ctx.policy.knowledge)
+
+    def _wall_clock(self, record: Record) -> Instant:
+        """Return when a message was said by the clocks there: its "yesterday" is the day before that day."""
+        return wall_clock(record.state.created_ms, self.ctx.policy.days.tz)
 
     def _call(self, claim: Claim, record: Record) -> None:
         """Know whoever speaks by the name that they give: "My name is Ingrid"."""
@@ -215,7 +219,7 @@ class _Learner:
     def _with_question(self, found: list[Claim], record: Record) -> list[Claim]:
         """Return what a message says in the light of the question that somebody else asked just before."""
         question = self._message_before(record)
-        registry, at, policy = resources(self.ctx).predicates, record.state.created_ms, self.ctx.policy.knowledge
+        registry, at, policy = resources(self.ctx).predicates, self._wall_clock(record), self.ctx.policy.knowledge
         return claims_with_answer(record.content.text, question, at, registry, found, policy) if question else found
 
     def _message_before(self, record: Record) -> str:

@@ -19,6 +19,7 @@ from perdure.knowledge.rules.ingest_watermark import MOST_FAILED, UnreadMessages
 from perdure.operations.ports import Context, Model
 from perdure.operations.writing import retry
 from perdure.records.errors import ModelWarning, PerdureError, UnusableReply
+from perdure.records.instant import wall_clock
 from perdure.records.memory import UNREAD, Record, Shelf
 
 LATE: Final = 20  # so many waiting messages are read in one operation: what was read is kept if the next cannot be
@@ -119,7 +120,8 @@ class ModelReading:
         self._record_event(record, event_by_model(event_of(text), model_replies.event_in(reply)))
         registry = resources(self.work.ctx).predicates
         sure = self.work.ctx.policy.knowledge.model
-        found = model_replies.claims_of(reply, text, record.state.created_ms, value_of, confidence=sure)
+        said_at = wall_clock(record.state.created_ms, self.work.ctx.policy.days.tz)
+        found = model_replies.claims_of(reply, text, said_at, value_of, confidence=sure)
         return [replace(c, predicate=n, many=registry.row(n).many) for c in found for n in [registry.name(c.predicate)]]
 
     def _record_event(self, record: Record, event: EventType) -> None:

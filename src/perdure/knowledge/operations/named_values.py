@@ -46,7 +46,7 @@ def _timeline_of_name(ctx: Context, namespace: str, names: Names, name: str, the
     named = _memories_naming(ctx, namespace, name, words, then)
     if not lines and not named:
         return None
-    return Timeline("", name, tuple(lines), tuple(map(related_memory, named)))
+    return Timeline("", name, tuple(lines), tuple(related_memory(ctx, record) for record in named))
 
 
 def _memories_naming(ctx: Context, namespace: str, name: str, words: re.Pattern[str], then: Filters) -> list[Record]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from typing import Final
 
 from perdure.knowledge.extraction.words import base_verb
@@ -342,11 +343,11 @@ def first_day(claim: GivenClaim, said_at: Instant) -> Instant | None:
     return claim.valid_to if claim.valid_from is None and is_over else claim.valid_from
 
 
-def stated_end(claim: GivenClaim, handed: HandedClaims) -> Instant | None:
+def stated_end(claim: GivenClaim, handed: HandedClaims, zone: tzinfo | None) -> Instant | None:
     """Return until when a claim holds: as it states, else as the words beside its value do, if it is the only one."""
     if claim.valid_to is not None or claim.denied or len(handed.claims) > 1:
         return claim.valid_to
-    return end_beside(claim.value, handed.text, handed.at)
+    return end_beside(claim.value, handed.text, handed.at, zone)
 
 
 def span_of(quote: str, text: str) -> Span:

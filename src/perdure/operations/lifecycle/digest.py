@@ -13,7 +13,7 @@ from perdure.operations.lifecycle.compression import join_lines
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
 from perdure.operations.superseding import judges_statements, likely_superseded, resting_on
-from perdure.records.instant import HOUR_MS, from_instant
+from perdure.records.instant import HOUR_MS, day_at
 from perdure.records.memory import SUPERSEDES, Kind, MemoryItem, Status
 from perdure.records.recall import Filters, Query
 from perdure.records.report import Digest
@@ -111,13 +111,13 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     considered = whole_memory_items(intact_records(records), ctx.policy, ctx.clock())
     outdated = ctx.extension.outdated_memories(ctx, namespace, considered)
     replaced = _replaced_ids(ctx, namespace, considered)
-    today = from_instant(ctx.clock()).date()
+    today = day_at(ctx.clock(), ctx.policy.days.tz)
     hidden = outdated.hidden | replaced | {m.id for m in considered if has_ended(m, today)}
     memories = [m for m in considered if m.pinned or m.id not in hidden]  # what is pinned is a person's to unpin
     noted, sources = _facts_to_doubt(ctx, namespace, considered)
     noted = [m for m in noted if m.id in outdated.hidden]
     vectors = ctx.store.vectors(namespace, [m.id for m in (*memories, *noted)])
-    year = from_instant(ctx.clock()).year if brief else None
+    year = today.year if brief else None
     questions = _questions(ctx, namespace, inside, brief=brief)
     superseded = likely_superseded(ctx, namespace, [m.id for m in memories])
     found = Candidates(memories, vectors, questions, not brief, year, over=outdated.over, superseded=superseded)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, tzinfo
 from typing import Final
 
 from perdure.records.instant import Instant
@@ -42,13 +43,13 @@ _YEAR_MS: Final = 366 * _DAY_MS
 _RANGE: Final = re.compile(r"\b(?:between|from|zwischen|vom|von|entre|du|tra|dal)\b", re.IGNORECASE)
 
 
-def days_asked_for(question: str, asked_at: Instant) -> Sequence[Period]:
+def days_asked_for(question: str, asked_at: Instant, zone: tzinfo | None = UTC) -> Sequence[Period]:
     """Return the days that a question names if it asks for nothing else; none for any other question.
 
     Two of them are the ends of a range where the question says so ("between 3 and 8 March", "vom 3. bis 8. März").
-    Relative days are counted from ``asked_at``, in UTC.
+    Relative days are counted from ``asked_at``, in ``zone``, None for that of this machine.
     """
-    periods = periods_in(question, asked_at)
+    periods = periods_in(question, asked_at, zone)
     if not periods:
         return ()
     rest = without_days(question).lower()
@@ -60,20 +61,20 @@ def days_asked_for(question: str, asked_at: Instant) -> Sequence[Period]:
     return (Period(first, last),) if last - first > _DAY_MS else ()  # "from 5 March on" has no end
 
 
-def days_of_topic(question: str, asked_at: Instant) -> Sequence[Period]:
+def days_of_topic(question: str, asked_at: Instant, zone: tzinfo | None = UTC) -> Sequence[Period]:
     """Return the days or weeks that a question asks for besides something else: "the standup note on 9 March".
 
     None where it names a month or a year, or one end of a time ("since Monday"). Relative days are counted from
-    ``asked_at``, in UTC.
+    ``asked_at``, in ``zone``.
     """
-    periods = periods_in(question, asked_at)
+    periods = periods_in(question, asked_at, zone)
     is_open = _OPEN.search(question) or any(p.end - p.start > _WEEK_MS for p in periods)
     return () if is_open else periods
 
 
-def names_days(text: str, said_at: Instant, periods: Sequence[Period]) -> bool:
+def names_days(text: str, said_at: Instant, periods: Sequence[Period], zone: tzinfo | None = UTC) -> bool:
     """Return whether a text names a day of some periods: one without a year is before or after it was said."""
-    named = {*periods_in(text[:_HEAD], said_at), *periods_in(text[:_HEAD], said_at + _YEAR_MS)}
+    named = {*periods_in(text[:_HEAD], said_at, zone), *periods_in(text[:_HEAD], said_at + _YEAR_MS, zone)}
     return any(
         one.start < p.end and p.start < one.end and one.end - one.start <= _WEEK_MS for one in named for p in periods
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, timedelta, tzinfo
 from typing import Final, NamedTuple
 
-from perdure.records.instant import Instant, from_instant, to_instant
+from perdure.records.instant import Instant, begin_of, day_at
 from perdure.records.patterns import lazy_pattern
+from perdure.rules.language.day_words import SHIFT_OF, names_day
 from perdure.rules.language.words import NUMBER_WORDS, word_set
 
 # A line for each month or weekday: English, German, French, Spanish, Italian, Portuguese, Dutch; then short forms.
@@ -34,11 +35,7 @@ friday freitag vendredi viernes venerdì vrijdag
 saturday samstag sonnabend samedi sábado sabato zaterdag
 sunday sonntag dimanche domingo domenica zondag
 """
-_DAYS_AGO: Final = {
-    **dict.fromkeys(("today", "heute", "aujourd'hui", "hoy", "oggi", "hoje", "vandaag"), 0),
-    **dict.fromkeys(("yesterday", "last night", "gestern", "hier", "ayer", "ieri", "ontem", "gisteren"), 1),
-    **dict.fromkeys(("the day before yesterday", "vorgestern", "avant-hier", "anteayer", "anteontem"), 2),
-}
+_DAYS_AGO: Final = {**{word: -shift for word, shift in SHIFT_OF.items() if shift <= 0}, "last night": 1}
 _UNITS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 _UNCLEAR: Final = word_set("march mars april june jan feb mar apr may mai mei jun jul aug sep sept oct okt nov dec dez")
 """Names that are months only beside a day, a year or a preposition: people march, and June is a person."""
@@ -95,24 +92,28 @@ class Period(NamedTuple):
     end: Instant
 
 
-def periods_in(question: str, asked_at: Instant) -> list[Period]:
+def periods_in(question: str, asked_at: Instant, zone: tzinfo | None = UTC) -> list[Period]:
     """Return the days, months and years that a question names, at most one for each mention; linear in its length.
 
     A day or month without a year is that of a year that the question names elsewhere, else the latest that has begun.
     "Two weeks ago" is a week, "last weekend" Saturday and Sunday. Days that do not exist are none. Relative days are
-    counted from ``asked_at``, in UTC.
+    counted from ``asked_at``. Days are those of ``zone``, None for that of this machine.
     """
     if not _may_name_days(question):
         return []
-    today = from_instant(asked_at).date()
-    found = [{k: v.lower() for k, v in match.groupdict().items() if v} for match in _DATES.finditer(question)]
+    today = day_at(asked_at, zone)
+    found = [
+        {k: v.lower() for k, v in match.groupdict().items() if v}
+        for match in _DATES.finditer(question)
+        if _is_meant(match)
+    ]
     years = [int(groups[key]) for groups in found for key in ("of", "year", "cyear") if key in groups]
     periods = []
     for groups in found:
         try:
             days = _days(groups, today, years[0] if years else None)
             if days is not None:
-                periods.append(Period(_instant(days[0]), _instant(days[1])))
+                periods.append(Period(begin_of(days[0], zone), begin_of(days[1], zone)))
         except (ValueError, OverflowError):  # no such day, or beyond the calendar
             continue
     return periods
@@ -120,16 +121,19 @@ def periods_in(question: str, asked_at: Instant) -> list[Period]:
 
 def without_days(question: str) -> str:
     """Return a question without the days, months and years that it names."""
-    return _DATES.sub(" ", question) if _may_name_days(question) else question
+    if not _may_name_days(question):
+        return question
+    return _DATES.sub(lambda found: " " if _is_meant(found) else found[0], question)
+
+
+def _is_meant(found: re.Match[str]) -> bool:
+    """Return whether words name a day where they stand: "hier" is another word in German, and "USA Today" a name."""
+    return not found["days"] or names_day(found.string, *found.span("days"))
 
 
 def _may_name_days(question: str) -> bool:
     """Whether a question has a word or a digit without which it names no day: looking for days costs ten times that."""
     return bool(_DIGIT.search(question)) or not _HINTS.isdisjoint(_WORDS.findall(question.lower()))
-
-
-def _instant(day: date) -> Instant:
-    return to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 
 def _days(groups: dict[str, str], today: date, year: int | None) -> tuple[date, date] | None:

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from perdure.records.instant import DAY_MS, Instant, from_instant, to_instant
+from perdure.records.instant import Instant, begin_of, day_at
 from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.dates import MONTH_OF, WEEKDAY_OF, any_of
+from perdure.rules.language.day_words import SHIFT_OF, names_day
 from perdure.rules.language.replaced_values import changes
 from perdure.rules.language.sentences import sentences
 
 _LONGEST: Final = 400  # characters of a text that is one such sentence
 _WEEK: Final = 7
-_SHIFTS: Final = {
-    **dict.fromkeys(("today", "tonight", "heute", "aujourd'hui", "hoy", "oggi", "hoje", "vandaag"), 0),
-    **dict.fromkeys(("tomorrow", "morgen", "demain", "mañana", "domani", "amanhã"), 1),
-}
+_SHIFTS: Final = {**{word: shift for word, shift in SHIFT_OF.items() if shift > 0}, "today": 0, "tonight": 0}
+"""Without "heute" and its like: "bis heute" and "hasta hoy" as often say of something that it lasts to this day."""
 _UNTIL: Final = lazy_pattern(
     r"(?<!\w)(?:until|till|bis(?:\s+(?:zum|einschließlich))?|jusqu['’](?:au|à)|hasta(?:\s+el)?|até(?:\s+(?:o|ao))?"  # noqa: RUF001  # the typographic apostrophe
     r"|fino\s+(?:al|a)|tot(?:\s+en\s+met)?)\s+",
@@ -94,16 +93,15 @@ def last_day(text: str, said_on: date) -> date | None:
     return None if limit is None else limit.last
 
 
-def end_beside(value: str, text: str, said_at: Instant) -> Instant | None:
+def end_beside(value: str, text: str, said_at: Instant, zone: tzinfo | None = UTC) -> Instant | None:
     """Return the end of the last day of a value that stands beside it: "closed until 18 December"; None without one."""
-    limit = _limit(text, from_instant(said_at).date())
+    limit = _limit(text, day_at(said_at, zone))
     if limit is None or not value.strip():
         return None
     words, before = re.escape(value.strip()), text[: limit.start].rstrip(" ,(")
     is_before = re.search(rf"(?<!\w){words}\Z", before, re.IGNORECASE)
     is_behind = re.match(rf"\s{{1,3}}(?:\w{{1,20}}\s)?{words}(?!\w)", text[limit.end :], re.IGNORECASE)
-    last = datetime(limit.last.year, limit.last.month, limit.last.day, tzinfo=UTC)
-    return to_instant(last) + DAY_MS - 1 if is_before or is_behind else None
+    return begin_of(limit.last + timedelta(days=1), zone) - 1 if is_before or is_behind else None
 
 
 @lru_cache(maxsize=4096)  # a file is written anew with most of its texts as they were
@@ -131,6 +129,8 @@ def _is_unclear(before: str, day: re.Match[str], after: str, *, is_span: bool) -
     """Return whether a day does not say until when a text holds: it is denied, recurs, or is one of several."""
     if _NOT_ENDING.search(before) or _FOLLOWS.search(after) or (day["weekday"] and _WEEKDAYS.search(before)):
         return True  # "open Monday till Friday"
+    if day["shift"] and not names_day(day.string, *day.span("shift")):
+        return True  # "bis zum Morgen"
     return is_span and bool(day["weekday"] or day["shift"] or _MONTHS.search(f"{before}|{after}"))
 
 
@@ -154,7 +154,7 @@ def day_of(groups: dict[str, str], said_on: date) -> date:
     if "iso" in groups:
         return date.fromisoformat(groups["iso"])
     if "shift" in groups:
-        return said_on + timedelta(days=_SHIFTS[groups["shift"]])
+        return said_on + timedelta(days=_SHIFTS[" ".join(groups["shift"].split())])
     if "weekday" in groups:
         gap = (WEEKDAY_OF[groups["weekday"]] - said_on.weekday()) % _WEEK or _WEEK
         return said_on + timedelta(days=gap + (_WEEK if "next" in groups else 0))

@@ -1,4 +1,4 @@
-"""One line of MEMORY.md for a memory: whole sentences that say something, dates instead of "yesterday", a short id."""
+"""One line of MEMORY.md for a memory: whole sentences that say something, the date behind "yesterday", a short id."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _remaining_words(
     line = _fit(shown if shown and not left_out else parts)
     if not line and is_kept:
         line = text
-    return as_sentence(resolve_days(line, day)) if line else ""
+    return resolve_days(as_sentence(line), day) if line else ""
 
 
 def telling_sentences(parts: Iterable[str]) -> list[str]:

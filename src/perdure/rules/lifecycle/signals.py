@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from math import exp, log
 from typing import Final, NamedTuple
 
@@ -96,7 +97,8 @@ def memory_items(
         current = current_signals(states, policy, now)
         numbers = zip(*(getattr(current, name).tolist() for name in _SIGNALS), strict=True)
     aging = [is_aging(state, policy, now) for state in states]
-    return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
+    zone = policy.days.tz
+    return [_view(*four, zone) for four in zip(records, states, numbers, aging, strict=True)]
 
 
 def whole_memory_items(records: Sequence[Record], policy: Policy, now: Instant) -> list[MemoryItem]:
@@ -140,9 +142,11 @@ _item: Final = maker_of(MemoryItem)
 _SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")
 
 
-def _view(record: Record, state: State, signals: tuple[float, ...], aging: bool) -> MemoryItem:  # zipped
+def _view(
+    record: Record, state: State, signals: tuple[float, ...], aging: bool, zone: tzinfo | None
+) -> MemoryItem:  # zipped
     content, (importance, confidence, strength, retention, value) = record.content, signals
-    created_at = from_instant(state.created_ms)
+    created_at = from_instant(state.created_ms).astimezone(zone)
     return _item(
         id=record.id,
         namespace=record.namespace,

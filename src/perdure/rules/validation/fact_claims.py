@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, shown_value
 from perdure.records.identifier import is_uuid
-from perdure.records.instant import DAY_MS, Instant, to_instant
+from perdure.records.instant import DAY_MS, Instant, begin_of, to_instant
 from perdure.records.outcome import FactClaim, GivenClaim
 from perdure.records.policy import Policy
 from perdure.rules.redaction import labelled_secrets, redact_with
@@ -39,7 +39,7 @@ def parsed_claims(
     words = None if content is None else " ".join(content.split())
     claims: list[GivenClaim] = []
     faults: list[str] = []
-    readers = [_Reader(number, item, words, now) for number, item in enumerate(_check_list(items), 1)]
+    readers = [_Reader(number, item, words, now, policy.days.tz) for number, item in enumerate(_check_list(items), 1)]
     texts = [dict(reader.texts()) for reader in readers]
     secrets = _labelled_secrets(texts, policy)
     for reader, said in zip(readers, texts, strict=True):
@@ -84,8 +84,8 @@ def refuse_faults(faults: list[str], remedy: str = _REMEDY) -> None:
 
 
 class _Reader:
-    def __init__(self, number: int, item: Any, words: str | None, now: Instant) -> None:
-        self.number, self.words, self.now = number, words, now
+    def __init__(self, number: int, item: Any, words: str | None, now: Instant, zone: tzinfo | None) -> None:
+        self.number, self.words, self.now, self.zone = number, words, now, zone
         self.faults: list[str] = []
         self.item: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
         if not isinstance(item, Mapping):
@@ -156,8 +156,10 @@ class _Reader:
         if value is None:
             return None
         try:
-            at = to_instant(_moment(value), name=key)
-            return at + DAY_MS - 1 if key == "valid_to" and _is_day(value) else at
+            moment = _moment(value)
+            if key == "valid_to" and _is_day(value):
+                return begin_of(moment.date() + timedelta(days=1), self.zone) - 1
+            return to_instant(moment, name=key)
         except InvalidInput as error:
             self.fault(error.message.removesuffix("."))
         except (TypeError, ValueError):
