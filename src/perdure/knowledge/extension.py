@@ -26,6 +26,7 @@ from perdure.knowledge.operations.fact_recall import (
     outdated_summaries,
     rival_values,
     source_messages,
+    with_known_starts,
 )
 from perdure.knowledge.operations.facts import fact_reasons, resting_facts
 from perdure.knowledge.operations.feedback import confirm, deny
@@ -121,7 +122,8 @@ class Knowledge(Extension[Context]):
         return widening_words(query.words, known_procedures(ctx, namespace)) if _learns(ctx) else ()
 
     def validity(self, ctx: Context, namespace: str, records: Sequence[Record], /) -> Mapping[str, Validity]:
-        return facts_of(ctx, namespace, [r.id for r in records if r.state.kind is Kind.FACT])
+        facts = facts_of(ctx, namespace, [r.id for r in records if r.state.kind is Kind.FACT])
+        return with_known_starts(ctx, namespace, facts)
 
     def sources(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
         return source_messages(ctx, namespace, hits)

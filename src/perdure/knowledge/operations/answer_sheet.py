@@ -31,7 +31,7 @@ from perdure.knowledge.rules.fact_answers import (
     select_facts,
     with_successors,
 )
-from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text, word_of
+from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text, with_bounded_starts, word_of
 from perdure.knowledge.rules.set_phrases import without_set_phrases
 from perdure.operations.corrections import with_unfound_corrections
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
@@ -222,11 +222,12 @@ class _Search:
         some = {fact.id: fact for fact in facts_about(ctx, place, self.names, subjects)}
         states = find_states(ctx, place, some)
         shared = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
+        known = with_bounded_starts(some, some.values(), states) if self.then.looks_back else some
         holding: list[FactLine] = []
         over: list[FactLine] = []
         faded: list[FactLine] = []
         for line in fact_lines(ctx, place, shared, self.names):
-            found = fact_at(line, some[line.id], states[line.id], self.then)
+            found = fact_at(line, known[line.id], states[line.id], self.then)
             if found is not None:
                 unsaid = faded if found[0].unconfirmed_since else []  # what a person put away is shown no more
                 archived = found[0].state == FactState.ARCHIVED

@@ -10,7 +10,7 @@ from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.entities import find_entity
-from perdure.knowledge.operations.fact_recall import open_conflicts, with_learned_rate
+from perdure.knowledge.operations.fact_recall import open_conflicts, with_known_starts, with_learned_rate
 from perdure.knowledge.operations.fact_session import PredicateSynonyms
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import UNNAMED, Fact
@@ -73,7 +73,8 @@ def facts(
         states = find_states(ctx, namespace, chosen) if then.looks_back else {}
         lines_at = [(line, line.state in BELIEVED) for line in lines]
         if then.looks_back:
-            lines_at = [s for f in lines if (s := fact_at(f, chosen[f.id], states[f.id], then)) is not None]
+            known = with_known_starts(ctx, namespace, chosen)
+            lines_at = [s for f in lines if (s := fact_at(f, known[f.id], states[f.id], then)) is not None]
         result += [line for line, holds in lines_at if past or holds]
         if len(result) >= limit and not past:
             break
