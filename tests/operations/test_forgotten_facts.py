@@ -41,6 +41,41 @@ def test_a_fact_goes_with_the_only_memory_that_says_it_and_comes_back_with_it(me
     assert values(memory) == ["db7"]
 
 
+@pytest.mark.parametrize("again", ["text", "facts", "batch"])
+def test_the_facts_that_went_with_a_memory_come_back_when_its_words_are_remembered_again(memory, again):
+    note = memory.remember(TOLD, facts=[HOST, OWNER])
+    gone = memory.forget(note.id)
+    assert values(memory) == []
+    if again == "batch":
+        (back,) = memory.remember_many([TOLD])
+    else:
+        back = memory.remember(TOLD, facts=[HOST] if again == "facts" else ())
+    assert back.id == note.id
+    assert values(memory) == ["Mira", "db7"]
+    assert all(f.state == "active" for f in memory.facts())
+    memory.undo(back.operation)
+    assert values(memory) == []
+    memory.undo(gone.operation)
+    assert values(memory) == ["Mira", "db7"]
+
+
+def test_beside_another_value_that_is_believed_since_both_are_contested_then(memory):
+    note = memory.remember(TOLD, facts=[HOST])
+    memory.forget(note.id)
+    memory.remember("The staging DB is on host db9.", facts=[{**HOST, "value": "db9"}])
+    memory.remember(TOLD)
+    assert values(memory) == ["db7", "db9"]
+    assert len(memory.review()) == 1
+
+
+def test_a_fact_that_was_forgotten_for_itself_stays_away_when_the_words_are_remembered_again(memory):
+    note = memory.remember(TOLD, facts=[HOST, OWNER])
+    memory.forget(next(f.id for f in memory.facts() if f.value == "Mira"))
+    memory.forget(note.id)
+    memory.remember(TOLD)
+    assert values(memory) == ["db7"]
+
+
 @pytest.mark.parametrize("verb", ["forget", "deny"])
 def test_a_fact_that_something_else_says_stays_and_is_named(memory, verb):
     note = memory.remember(TOLD, facts=[HOST, OWNER])
