@@ -132,3 +132,51 @@ def test_a_model_reads_what_went_and_what_stays(memory):
         assert "host: db7" in lines[stay + 1]
 
     talk(over(memory, "full"), story)
+
+
+def test_what_still_says_a_fact_that_is_forgotten_is_named_with_the_call_that_forgets_it_too(memory):
+    note = memory.remember(TOLD, facts=[HOST])
+    (fact,) = note.facts.created
+    done = memory.forget(fact)
+    assert [(m.id, m.content, m.says_more) for m in done.said_by] == [(note.id, TOLD, False)]
+    assert memory.get(note.id).status == "active"  # what somebody wrote is not hidden unasked
+    memory.undo(done.operation)
+
+    async def story(client):
+        answer = await client.call_tool("forget", {"id": fact})
+        lines = answer.content[0].text.splitlines()
+        at = lines.index("Still said, and shown, by:")
+        assert TOLD in lines[at + 1]
+        assert note.id[-8:] in lines[at + 1]
+        assert lines[at + 2] == f'To forget that too: forget(id="{note.id[-8:]}")'
+        await client.call_tool("forget", {"id": note.id[-8:]})
+
+    talk(over(memory, "agent"), story)
+    assert not any("db7" in hit.memory.content for hit in memory.recall(ASKED).hits)
+    assert "db7" not in memory.digest()
+
+
+def test_of_what_says_more_than_the_fact_an_update_is_offered_that_keeps_the_rest(memory):
+    note = memory.remember("The staging DB is on host db7 and Mira owns it.", facts=[HOST, OWNER])
+    (fact,) = (f.id for f in memory.facts() if f.value == "db7")
+
+    async def story(client):
+        text = (await client.call_tool("forget", {"id": fact})).content[0].text
+        short = note.id[-8:]
+        assert f'It says more; to keep the rest: update(id="{short}", content=...)' in text.splitlines()
+        assert "To forget that too" not in text
+
+    talk(over(memory, "agent"), story)
+    again = memory.forget(fact)
+    assert again.operation is None
+    assert [m.says_more for m in again.said_by] == [True]
+
+
+def test_at_most_three_that_say_it_are_named_and_none_that_is_hidden(memory):
+    notes = [memory.remember(f"db7 hosts staging DB {i}.", facts=[HOST]).id for i in range(6)]
+    memory.forget(notes[0])
+    (fact,) = (f.id for f in memory.facts())
+    done = memory.forget(fact)
+    assert [m.id for m in done.said_by] == notes[3:]
+    assert done.said_by_more == 2
+    assert memory.forget(notes[1]).said_by == ()

@@ -28,7 +28,7 @@ from perdure.knowledge.operations.fact_recall import (
     source_messages,
     with_known_starts,
 )
-from perdure.knowledge.operations.facts import fact_reasons, resting_facts
+from perdure.knowledge.operations.facts import fact_reasons, resting_facts, said_by
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_names import with_known_names
@@ -62,6 +62,7 @@ from perdure.records.outcome import (
     KnownPredicates,
     Outcome,
     RestingFact,
+    SayingMemory,
 )
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, OutdatedFact, OutdatedMemories, Pool, Query, TextCaveats
@@ -166,6 +167,9 @@ class Knowledge(Extension[Context]):
             frozenset(outdated),
             {**shown, **{i: replace(shown.get(i, TextCaveats()), against=v) for i, v in rivals.items()}},
         )
+
+    def said_by(self, ctx: Context, record: Record, /) -> tuple[tuple[SayingMemory, ...], int]:
+        return said_by(ctx, record)
 
     def facts_resting_on(
         self, ctx: Context, record: Record, which: Literal["sole", "all"] = "sole", /

@@ -236,7 +236,8 @@ class StoringVerbs:
     def forget(self, id: Identity, reason: Reason | None = None) -> Outcome:
         """Archive a memory that is wrong or no longer wanted; ``restore`` or ``undo`` brings it back.
 
-        The facts that nothing else in view says go with it (``hidden_facts``); pinned ones stay. Nothing is erased.
+        The facts that nothing else in view says go with it (``hidden_facts``); pinned ones stay. What says a fact stays
+        when the fact is forgotten, and is named (``said_by``). Nothing is erased.
 
         Raises:
             NotFound: There is no such memory.

@@ -18,6 +18,7 @@ from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_explanation import explain_fact
 from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, state_of
 from perdure.knowledge.rules.given_claims import predicate_name
+from perdure.knowledge.rules.over_words import FactWords, says_more
 from perdure.operations.documents import (
     all_documents,
     derived_from,
@@ -30,7 +31,7 @@ from perdure.operations.documents import (
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status, Trust
-from perdure.records.outcome import FactReasons, RestingFact
+from perdure.records.outcome import FactReasons, RestingFact, SayingMemory
 from perdure.records.recall import Filters
 from perdure.records.report import JournalEntry
 from perdure.rules.document_edits import DocumentEdits
@@ -40,6 +41,9 @@ from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, unconfi
 from perdure.rules.point_in_time import believed_until
 
 SUBJECTS: Final = 5  # the facts of so many entities are read first, and then of twice as many each time
+
+_SAYING: Final = 3  # notes and messages that a reply names as still saying a fact
+_WORDS: Final = 200  # characters of each
 
 ALL: Final = Filters()
 
@@ -221,6 +225,25 @@ def resting_facts(ctx: Context, record: Record, *, alone: bool = True) -> tuple[
         if fact.id in in_view and not fact.has_ended(now) and not (alone and _has_source_in(fact, others))
     ]
     return tuple(RestingFact(r.id, r.content.text) for r in find_records(ctx, place, resting))
+
+
+def said_by(ctx: Context, record: Record) -> tuple[tuple[SayingMemory, ...], int]:
+    """Return the newest notes and messages in view that say a fact, oldest first, and how many others do."""
+    place = record.namespace
+    found = list(find_documents(ctx, place, Shelf.FACT, [record.id]))
+    if not found:
+        return (), 0
+    fact = Fact.from_data(record.id, found[0].data)
+    records = find_records(ctx, place, sorted({s.memory for s in fact.sources}))
+    saying = sorted((r for r in records if r.state.status is Status.ACTIVE), key=lambda r: (r.state.created_ms, r.id))
+    words = FactWords.of(fact, record.content.text)
+    told = tuple(SayingMemory(r.id, r.content.text[:_WORDS], _says_more(ctx, r, words)) for r in saying[-_SAYING:])
+    return told, len(saying) - len(told)
+
+
+def _says_more(ctx: Context, record: Record, fact: FactWords) -> bool:
+    """Return whether a memory says more than one fact, which is believed no longer."""
+    return bool(resting_facts(ctx, record, alone=False)) or says_more(record.content.text, [fact])
 
 
 def _has_source_in(fact: Fact, memories: Collection[str]) -> bool:

@@ -9,11 +9,11 @@ from typing import Final
 from perdure.operations.decisions import decide, hide_facts, with_hidden_facts
 from perdure.operations.ports import Context
 from perdure.operations.shown_again import bring_back_facts
-from perdure.operations.writing import read_record
+from perdure.operations.writing import read_after, read_record
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
-from perdure.records.memory import Form, Record, State, Status, Tier
-from perdure.records.outcome import Outcome, RestingFact
+from perdure.records.memory import Form, Kind, Record, State, Status, Tier
+from perdure.records.outcome import Outcome, RestingFact, SayingMemory
 from perdure.records.plan import Change
 from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_form
@@ -43,7 +43,10 @@ def archive(ctx: Context, identity: str, reason: str) -> Outcome:
 
 
 def forget(ctx: Context, identity: str, reason: str) -> Outcome:
-    """Hide a memory, and with it the facts that nothing else in view says; ``restore`` brings all of them back."""
+    """Hide a memory, and with it the facts that nothing else in view says; ``restore`` brings all of them back.
+
+    What says a fact stays as it is, and is named: it may say more, and somebody wrote it.
+    """
     gone: list[RestingFact] = []
 
     def with_facts(decisions: Decisions, record: Record) -> Sequence[Change]:
@@ -52,7 +55,11 @@ def forget(ctx: Context, identity: str, reason: str) -> Outcome:
 
     because = f"archived by hand: {reason}"
     done = decide(ctx, identity, "archive", _hide(ctx, identity), because, beside=with_facts)
-    return with_hidden_facts(ctx, done, gone if done.changed else ())
+    if done.memory.kind is not Kind.FACT:
+        return with_hidden_facts(ctx, done, gone if done.changed else ())
+    none: tuple[tuple[SayingMemory, ...], int] = ((), 0)
+    saying, more = read_after(ctx, done.operation, lambda: ctx.extension.said_by(ctx, read_record(ctx, identity)), none)
+    return replace(done, said_by=saying, said_by_more=more)
 
 
 def _hide(ctx: Context, identity: str) -> Callable[[State], State]:
