@@ -9,6 +9,7 @@ from typing import Final
 from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
+from perdure.knowledge.operations.doubted_facts import with_doubts
 from perdure.knowledge.operations.entities import find_entity
 from perdure.knowledge.operations.fact_recall import open_conflicts, with_known_starts, with_learned_rate
 from perdure.knowledge.operations.fact_session import PredicateSynonyms
@@ -83,7 +84,8 @@ def facts(
         if len(result) >= limit and not past:
             break
     order = {state.value: place for place, state in enumerate(FactState)}
-    return sorted(result, key=lambda f: (order[f.state] > 1, f.subject, f.predicate, f.valid_from, f.id))[:limit]
+    result.sort(key=lambda f: (order[f.state] > 1, f.subject, f.predicate, f.valid_from, f.id))
+    return result[:limit] if then.looks_back else with_doubts(ctx, namespace, result[:limit], then)
 
 
 def _by_subject(ctx: Context, namespace: str, names: Names, subject: str | None, *, rest: bool) -> Iterator[list[Fact]]:
@@ -112,6 +114,8 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
         states = ctx.store.states(namespace, list(some)) if some else {}
         known = Filters(known_at=then.known_at)
         lines = [s[0] for f in lines if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known))]
+    else:
+        lines = with_doubts(ctx, namespace, lines, then)
     lines.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
     return Timeline(subject, names.entity(subject).name, tuple(lines))
 
