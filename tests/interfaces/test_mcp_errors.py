@@ -1,6 +1,7 @@
 """Bad input and failures over MCP: tool errors that say what to do, and nothing half done."""
 
 import json
+import re
 import time
 from contextlib import closing
 from itertools import count
@@ -160,3 +161,32 @@ def test_what_to_do_after_an_error_is_possible_with_the_tools_of_the_profile(mem
         assert "`why`" in error["remedy"]
 
     talk(build(lambda: memory), story)
+
+
+@pytest.mark.parametrize("profile", ["agent", "lifecycle", "full"])
+def test_an_error_names_only_tools_that_the_profile_has(memory, profile):
+    port = {"subject": "API", "predicate": "port", "value": "8081"}
+    fact = memory.remember("The API's port is 8081", facts=[port]).facts.created[0]
+    gone = memory.remember("The door is green").id
+    memory.forget(gone)
+    old = memory.remember("The roof is red").id
+    memory.update(old, "The roof is blue")
+
+    async def story(client):
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        for tool, arguments in (
+            ("update", {"id": fact, "content": "9000"}),
+            ("update", {"id": gone, "content": "x"}),
+            ("review", {"id": gone, "verdict": "confirm"}),
+            ("review", {"id": old, "verdict": "confirm"}),
+        ):
+            error = await refused(client, tool, **arguments)
+            named = re.findall(r"`([a-z_]+)`", error["remedy"])
+            assert named, error
+            assert set(named) <= tools, error
+        error = await refused(client, "update", id=fact, content="9000")
+        assert error["remedy"] == "Pass facts with the new value, or give it to `review` with verdict=correct."
+        first = "`restore` first" if "restore" in tools else "`remember` with its words first, which restores it"
+        assert (await refused(client, "update", id=gone, content="x"))["remedy"] == f"Use {first}."
+
+    talk(build(lambda: memory, profile=profile), story)

@@ -29,7 +29,8 @@ def test_who_confirms_what_was_updated_is_told_what_replaced_it_and_what_to_do(m
     said, remedy = refused(memory.confirm, old)
     assert said == f"{old} was replaced by {last}, so it is not in view."
     assert remedy == (
-        f"If {last} is right, `confirm` that one. If the old one holds after all, `update` {last} with the old words."
+        f"If {last} is right, use `confirm` for that one. "
+        f"If the old one holds after all, use `update` for {last} with the old words."
     )
     memory.confirm(last)
     memory.update(last, OLD)
@@ -64,7 +65,7 @@ def test_of_what_is_archived_wrong_or_replaced_by_what_is_hidden_it_is_said(memo
     memory.forget(archived)
     assert refused(memory.confirm, archived) == (
         f"{archived} is archived, so it is not in view.",
-        "Restore it first.",
+        "Use `restore` first.",
     )
     wrong = memory.remember("The roof is red").id
     memory.deny(wrong)
@@ -85,6 +86,6 @@ def test_of_a_fact_that_was_corrected_the_old_value_can_be_put_back(memory):
     new = memory.correct(old, "9000").id
     said, remedy = refused(memory.confirm, old)
     assert said == f"{old} was replaced by {new}, so it is not in view."
-    assert remedy.endswith(f"If the old one holds after all, `correct` {new} to the old value.")
+    assert remedy.endswith(f"If the old one holds after all, use `correct` for {new} with the old value.")
     memory.correct(new, "8081")
     assert [fact.shown_value for fact in memory.facts("API")] == ["8081"]

@@ -8,6 +8,9 @@ import pytest
 
 import perdure
 from conftest import Clock
+from perdure.interfaces.views import Request
+from perdure.interfaces.views.knowledge import view_facts
+from perdure.interfaces.views.model import render_text
 from perdure.records.identifier import short_id
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.stores.sqlite.connection import SqliteSession
@@ -311,3 +314,58 @@ def test_a_doubt_by_a_link_reads_no_memory_and_no_link_twice(memory, clock, stat
     assert said in places(answer)
     assert "records" not in statements, "nobody has written since"
     assert len(statements) <= plain + 6
+
+
+@pytest.mark.parametrize(
+    ("note", "claim", "later"),
+    [
+        (SHOP, HOSTING, HETZNER),  # the model says so of the note
+        (TIDE, FLASK, FASTAPI),  # the message names the fact's value as replaced
+    ],
+)
+def test_facts_timeline_and_sheet_say_of_a_fact_what_recall_says(memory, clock, note, claim, later):
+    memory.remember(note, facts=[claim])
+    memory.remember("The shop is owned by Mira.", facts=[{"subject": "shop", "predicate": "owner", "value": "Mira"}])
+    assert [f.newer for f in memory.facts()] == [(), ()]
+    said = say(memory, clock, later)
+    told = {f.shown_value: f.newer for f in memory.facts()}
+    assert told == {claim["value"]: (said,), "Mira": ()}
+    assert {f.shown_value: f.newer for f in memory.timeline(claim["subject"]).facts}[claim["value"]] == (said,)
+    words = render_text(view_facts(memory.facts(), Request("facts", {"limit": 100}, {})))
+    (line,) = lines(words, DOUBT)
+    assert claim["value"] in line
+    assert short_id(said) in line
+    sheet = memory.answer_sheet(f"{claim['subject']} {claim['predicate']}")
+    assert [entry.id for entry in sheet.doubted] == [fact_of(memory, claim["value"]).id]
+    memory.confirm(fact_of(memory, claim["value"]).id)
+    assert fact_of(memory, claim["value"]).newer == ()
+
+
+def test_a_list_of_facts_looks_back_without_later_doubts(memory, clock):
+    memory.remember(SHOP, facts=[HOSTING])
+    before = clock.now
+    say(memory, clock, HETZNER)
+    assert [f.newer for f in memory.facts(known_at=before)] == [()]
+    assert [f.newer for f in memory.timeline("shop", known_at=before).facts] == [()]
+
+
+def test_the_doubts_of_many_facts_take_as_many_statements_as_those_of_one(memory, clock, statements):
+    def count(subject=None):
+        memory.facts(subject)
+        statements.clear()
+        memory.facts(subject)
+        return len(statements)
+
+    memory.remember(TIDE, facts=[FLASK])
+    say(memory, clock, FASTAPI)
+    one = count("tidewatch")
+    memory.remember_many(
+        [
+            {
+                "content": f"Item {n} costs {n} euros.",
+                "facts": [{**FLASK, "predicate": f"part {n}", "value": f"Kit{n}"}],
+            }
+            for n in range(40)
+        ]
+    )
+    assert count("tidewatch") <= one + 3

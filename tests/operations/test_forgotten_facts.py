@@ -41,6 +41,41 @@ def test_a_fact_goes_with_the_only_memory_that_says_it_and_comes_back_with_it(me
     assert values(memory) == ["db7"]
 
 
+@pytest.mark.parametrize("again", ["text", "facts", "batch"])
+def test_the_facts_that_went_with_a_memory_come_back_when_its_words_are_remembered_again(memory, again):
+    note = memory.remember(TOLD, facts=[HOST, OWNER])
+    gone = memory.forget(note.id)
+    assert values(memory) == []
+    if again == "batch":
+        (back,) = memory.remember_many([TOLD])
+    else:
+        back = memory.remember(TOLD, facts=[HOST] if again == "facts" else ())
+    assert back.id == note.id
+    assert values(memory) == ["Mira", "db7"]
+    assert all(f.state == "active" for f in memory.facts())
+    memory.undo(back.operation)
+    assert values(memory) == []
+    memory.undo(gone.operation)
+    assert values(memory) == ["Mira", "db7"]
+
+
+def test_beside_another_value_that_is_believed_since_both_are_contested_then(memory):
+    note = memory.remember(TOLD, facts=[HOST])
+    memory.forget(note.id)
+    memory.remember("The staging DB is on host db9.", facts=[{**HOST, "value": "db9"}])
+    memory.remember(TOLD)
+    assert values(memory) == ["db7", "db9"]
+    assert len(memory.review()) == 1
+
+
+def test_a_fact_that_was_forgotten_for_itself_stays_away_when_the_words_are_remembered_again(memory):
+    note = memory.remember(TOLD, facts=[HOST, OWNER])
+    memory.forget(next(f.id for f in memory.facts() if f.value == "Mira"))
+    memory.forget(note.id)
+    memory.remember(TOLD)
+    assert values(memory) == ["db7"]
+
+
 @pytest.mark.parametrize("verb", ["forget", "deny"])
 def test_a_fact_that_something_else_says_stays_and_is_named(memory, verb):
     note = memory.remember(TOLD, facts=[HOST, OWNER])
@@ -97,3 +132,51 @@ def test_a_model_reads_what_went_and_what_stays(memory):
         assert "host: db7" in lines[stay + 1]
 
     talk(over(memory, "full"), story)
+
+
+def test_what_still_says_a_fact_that_is_forgotten_is_named_with_the_call_that_forgets_it_too(memory):
+    note = memory.remember(TOLD, facts=[HOST])
+    (fact,) = note.facts.created
+    done = memory.forget(fact)
+    assert [(m.id, m.content, m.says_more) for m in done.said_by] == [(note.id, TOLD, False)]
+    assert memory.get(note.id).status == "active"  # what somebody wrote is not hidden unasked
+    memory.undo(done.operation)
+
+    async def story(client):
+        answer = await client.call_tool("forget", {"id": fact})
+        lines = answer.content[0].text.splitlines()
+        at = lines.index("Still said, and shown, by:")
+        assert TOLD in lines[at + 1]
+        assert note.id[-8:] in lines[at + 1]
+        assert lines[at + 2] == f'To forget that too: forget(id="{note.id[-8:]}")'
+        await client.call_tool("forget", {"id": note.id[-8:]})
+
+    talk(over(memory, "agent"), story)
+    assert not any("db7" in hit.memory.content for hit in memory.recall(ASKED).hits)
+    assert "db7" not in memory.digest()
+
+
+def test_of_what_says_more_than_the_fact_an_update_is_offered_that_keeps_the_rest(memory):
+    note = memory.remember("The staging DB is on host db7 and Mira owns it.", facts=[HOST, OWNER])
+    (fact,) = (f.id for f in memory.facts() if f.value == "db7")
+
+    async def story(client):
+        text = (await client.call_tool("forget", {"id": fact})).content[0].text
+        short = note.id[-8:]
+        assert f'It says more; to keep the rest: update(id="{short}", content=...)' in text.splitlines()
+        assert "To forget that too" not in text
+
+    talk(over(memory, "agent"), story)
+    again = memory.forget(fact)
+    assert again.operation is None
+    assert [m.says_more for m in again.said_by] == [True]
+
+
+def test_at_most_three_that_say_it_are_named_and_none_that_is_hidden(memory):
+    notes = [memory.remember(f"db7 hosts staging DB {i}.", facts=[HOST]).id for i in range(6)]
+    memory.forget(notes[0])
+    (fact,) = (f.id for f in memory.facts())
+    done = memory.forget(fact)
+    assert [m.id for m in done.said_by] == notes[3:]
+    assert done.said_by_more == 2
+    assert memory.forget(notes[1]).said_by == ()

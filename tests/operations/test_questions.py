@@ -155,6 +155,14 @@ def told(memory, *facts, words="noted"):
         (("Maya", "answers as", "bullet points"), "Maya answers as bullet points"),
         (("user", "lives_in", "Leeds"), "your home is Leeds"),
         (("Jens", "day", "Friday"), "Jens' day is Friday"),
+        (("cellar 2", "wheels", "1,242"), "cellar 2's wheels are 1,242"),
+        (("user", "interface languages", "German, French"), "your interface languages are German, French"),
+        (("cellar 2", "number of wheels", "1,242"), "cellar 2's number of wheels is 1,242"),
+        (("shop", "children in care", "4"), "shop's children in care are 4"),
+        (("shop", "status", "open"), "shop's status is open"),
+        (("shop", "postal address", "Mill Row 3"), "shop's postal address is Mill Row 3"),
+        (("shop", "dns alias", "till"), "shop's dns alias is till"),
+        (("shop", "news", "none"), "shop's news is none"),
     ],
 )
 def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact, clause):

@@ -116,7 +116,7 @@ def test_what_was_hidden_meanwhile_is_not_asked_about_but_can_be_closed(memory, 
     memory.archive(one.id, "test")
     memory.archive(two.id, "test")
     assert len(memory.review()) == 1
-    with pytest.raises(InvalidInput, match="Restore it first"):
+    with pytest.raises(InvalidInput, match="Use `restore` first"):
         memory.settle(one.id, "keep")
     assert memory.settle(one.id, "drop").memory.status == "archived"
     memory.restore(one.id)

@@ -386,7 +386,7 @@ def test_every_door_says_what_is_likely_untrue_and_how_to_keep_it(linked):
 
 def test_what_a_person_confirms_is_not_untrue(linked):
     memory, earlier, later = linked
-    with pytest.raises(perdure.PerdureError, match="`confirm` it"):
+    with pytest.raises(perdure.PerdureError, match="use `confirm` instead"):
         memory.both(earlier.id)
     done = memory.confirm(earlier.id)
     assert done.links_removed_from == (later.id,)

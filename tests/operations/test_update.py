@@ -91,7 +91,10 @@ def test_hidden_memories_and_unknown_ones_are_refused_with_a_remedy(memory, path
     memory.update(replaced, "Number 3.")
     before = tables(path)
     last = memory.list()[0].id
-    for identity, remedy in ((archived, "Restore"), (replaced, f"Update {last}, which stands in its place.")):
+    for identity, remedy in (
+        (archived, "Use `restore` first."),
+        (replaced, f"Update {last}, which stands in its place."),
+    ):
         with pytest.raises(InvalidInput) as refused:
             memory.update(identity, "Something else.")
         assert remedy in refused.value.remedy

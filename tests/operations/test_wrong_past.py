@@ -129,7 +129,7 @@ def test_what_held_until_another_value_came_is_no_wrong_past(memory, clock):
         memory.deny(told(memory, "Oslo").id)
     assert "Restore" not in str(refused.value)
     assert f"Answer about {now}." in refused.value.remedy
-    assert f"`correct` {now} to the old value" in refused.value.remedy
+    assert f"`correct` for {now} with the old value" in refused.value.remedy
 
 
 def test_a_stranger_does_not_put_the_past_right(memory):

@@ -26,8 +26,9 @@ from perdure.knowledge.operations.fact_recall import (
     outdated_summaries,
     rival_values,
     source_messages,
+    with_known_starts,
 )
-from perdure.knowledge.operations.facts import fact_reasons, resting_facts
+from perdure.knowledge.operations.facts import fact_reasons, resting_facts, said_by
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_names import with_known_names
@@ -61,6 +62,7 @@ from perdure.records.outcome import (
     KnownPredicates,
     Outcome,
     RestingFact,
+    SayingMemory,
 )
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, OutdatedFact, OutdatedMemories, Pool, Query, TextCaveats
@@ -121,7 +123,8 @@ class Knowledge(Extension[Context]):
         return widening_words(query.words, known_procedures(ctx, namespace)) if _learns(ctx) else ()
 
     def validity(self, ctx: Context, namespace: str, records: Sequence[Record], /) -> Mapping[str, Validity]:
-        return facts_of(ctx, namespace, [r.id for r in records if r.state.kind is Kind.FACT])
+        facts = facts_of(ctx, namespace, [r.id for r in records if r.state.kind is Kind.FACT])
+        return with_known_starts(ctx, namespace, facts)
 
     def sources(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
         return source_messages(ctx, namespace, hits)
@@ -164,6 +167,9 @@ class Knowledge(Extension[Context]):
             frozenset(outdated),
             {**shown, **{i: replace(shown.get(i, TextCaveats()), against=v) for i, v in rivals.items()}},
         )
+
+    def said_by(self, ctx: Context, record: Record, /) -> tuple[tuple[SayingMemory, ...], int]:
+        return said_by(ctx, record)
 
     def facts_resting_on(
         self, ctx: Context, record: Record, which: Literal["sole", "all"] = "sole", /

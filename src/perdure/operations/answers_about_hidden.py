@@ -12,7 +12,7 @@ def refused_as_hidden(ctx: Context, record: Record, verb: str) -> InvalidInput:
     """Return the error that says why a memory that is not in view cannot be answered about, and what to do."""
     identity, status = record.id, record.state.status
     if status is Status.ARCHIVED:
-        return InvalidInput(f"{identity} is archived, so it is not in view.", remedy="Restore it first.")
+        return InvalidInput(f"{identity} is archived, so it is not in view.", remedy="Use `restore` first.")
     if status is Status.INVALIDATED:
         return InvalidInput(
             f"{identity} was said to be wrong, so it is not in view.",
@@ -33,9 +33,15 @@ def refused_as_hidden(ctx: Context, record: Record, verb: str) -> InvalidInput:
     if status is Status.CONSOLIDATED:
         remedy = f"{'Confirm' if verb == 'confirm' else 'Answer about'} {instead.id}, which stands for both."
         return InvalidInput(f"{identity} was {how} {instead.id}, so it is not in view.", remedy=remedy)
-    old = "`correct` {} to the old value" if record.state.kind is Kind.FACT else "`update` {} with the old words"
+    old = (
+        "use `correct` for {} with the old value"
+        if record.state.kind is Kind.FACT
+        else "use `update` for {} with the old words"
+    )
     again = f"If the old one holds after all, {old.format(instead.id)}."
-    first = f"If {instead.id} is right, `confirm` that one." if verb == "confirm" else f"Answer about {instead.id}."
+    first = (
+        f"If {instead.id} is right, use `confirm` for that one." if verb == "confirm" else f"Answer about {instead.id}."
+    )
     return InvalidInput(f"{identity} was {how} {instead.id}, so it is not in view.", remedy=f"{first} {again}")
 
 

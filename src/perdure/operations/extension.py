@@ -16,6 +16,7 @@ from perdure.records.outcome import (
     KnownPredicates,
     Outcome,
     RestingFact,
+    SayingMemory,
 )
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, OutdatedFact, OutdatedMemories, Pool, Query
@@ -109,6 +110,10 @@ class Extension(Generic[Ctx_contra]):
     ) -> OutdatedMemories:
         """Return what is not to be shown as current: what no longer holds, and facts that a note says as well."""
         return OutdatedMemories()
+
+    def said_by(self, _ctx: Ctx_contra, _record: Record, /) -> tuple[tuple[SayingMemory, ...], int]:
+        """Return the newest notes and messages in view that say a fact, oldest first, and how many others do."""
+        return (), 0
 
     def facts_resting_on(
         self, _ctx: Ctx_contra, _record: Record, _which: Literal["sole", "all"] = "sole", /

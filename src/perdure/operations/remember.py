@@ -11,6 +11,7 @@ from perdure.operations.affirming import with_changed_links, written_since
 from perdure.operations.decisions import begin, write
 from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
+from perdure.operations.shown_again import show_again
 from perdure.operations.superseding import said_again
 from perdure.operations.tombstones import refuse_erased
 from perdure.operations.writing import redacted_in, retry, tell_redacted
@@ -25,7 +26,6 @@ from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import NEAREST
 from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.repeated_words import decide_merge, is_same_text, merge_drafts
 from perdure.rules.source_trust import stored_trust
 from perdure.rules.validation.inputs import SaidFacts
@@ -194,7 +194,7 @@ def store_drafts(
         check_keys(drafts, texts, offset, total)
         refuse_erased(ctx, decisions.namespace, drafts, offset, total)
     for identity in existing.values():
-        _show_again(decisions, identity)
+        show_again(ctx, decisions, identity)
     duplicates = _duplicates(drafts, existing)
     fresh = {i: draft for i, draft in enumerate(drafts) if i not in existing and i not in duplicates}
     if merge:
@@ -298,14 +298,6 @@ def _admit(ctx: Context, decisions: Decisions, ids: Iterable[str]) -> None:
     decisions.admit(ctx.store.get(decisions.namespace, wanted) if wanted else ())
     if missing := tuple(i for i in wanted if i not in decisions.records):
         raise ConflictError("The memory was removed by an undo just now.", missing, remedy="Try again.")
-
-
-def _show_again(decisions: Decisions, identity: str) -> None:
-    """Decide that a memory that is remembered again stays in view, where it is archived or the next sweep hides it."""
-    state = decisions.states[identity]
-    if state.status is Status.ARCHIVED or decisions.has_faded(identity):
-        back = unarchive(state, decisions.policy, decisions.now)
-        decisions.change(identity, back, "restored", "remembered again: age counts from now")
 
 
 def _find_known(

@@ -66,14 +66,14 @@ def _check_replaceable(ctx: Context, record: Record, claims: Sequence[GivenClaim
     if record.state.kind is Kind.FACT and all(claim.planned for claim in claims):
         raise InvalidInput(
             f"{record.id} is a fact: its value can be corrected, but not its words.",
-            remedy="Pass facts with the new value, or use `correct`.",
+            remedy="Pass facts with the new value, or give it to `correct`.",
         )
 
 
 def _instead(ctx: Context, record: Record) -> str:
     """Return what to do where a memory is hidden: update what stands in its place."""
     if record.state.status is Status.ARCHIVED:
-        return "Restore it first."
+        return "Use `restore` first."
     start = record.id
     if record.state.status is Status.CONSOLIDATED:
         start = next((i for i, kind, _ in ctx.store.links_to(record.namespace, start) if kind == STANDS_FOR), start)

@@ -39,6 +39,15 @@ class RestingFact(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class SayingMemory(JsonRecord):
+    """A note or message in view that says a fact."""
+
+    id: str  # its id
+    content: str  # its first words
+    says_more: bool  # whether it says more than this fact, so that forgetting it takes that along
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome(JsonRecord):
     """What a verb did to one memory."""
 
@@ -52,6 +61,9 @@ class Outcome(JsonRecord):
     # of a memory that is hidden now: the facts that are still believed and that nothing in view says; of one that was
     # forgotten: those of its facts that stay, because other memories say them or they are pinned
     still_believed: tuple[RestingFact, ...] = field(default=(), kw_only=True)
+    # of a fact that was forgotten: the newest three notes and messages that say it and are still shown
+    said_by: tuple[SayingMemory, ...] = field(default=(), kw_only=True)
+    said_by_more: int = field(default=0, kw_only=True)  # how many others there are
     # of a memory that was confirmed or remembered again: what is in view of the later statements, or took the place of
     # one, whose links called it untrue until then
     links_removed_from: tuple[str, ...] = field(default=(), kw_only=True)

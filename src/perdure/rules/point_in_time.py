@@ -102,7 +102,7 @@ def was_there(record: Record, validity: Validity | None, filters: Filters) -> bo
     # What was replaced by then was still known to have been true before; what was denied never was.
     if status is Status.INVALIDATED and not seen:
         return False
-    begin = _true_from(record, validity)
+    begin = true_from(validity, state)
     end = None if validity is None else validity.valid_to
     if validity is not None and then is not None and (retired or 0) > then:
         end = told_end(validity, state)  # nobody knew then that it would end otherwise
@@ -113,8 +113,19 @@ def begins(record: Record, validity: Validity | None, filters: Filters) -> Insta
     """Return since when a memory could be an answer to a question about another time."""
     if filters.known_at is not None or record.state.kind is not Kind.FACT:
         return record.state.recorded_ms
-    return _true_from(record, validity)
+    return true_from(validity, record.state)
 
 
-def _true_from(record: Record, validity: Validity | None) -> Instant:
-    return record.state.created_ms if validity is None or validity.valid_from is None else validity.valid_from
+def true_from(validity: Validity | None, state: State) -> Instant:
+    """Return since when something was true: when it was said where nothing else is known.
+
+    What was over when it was told, and of which nobody knows since when it held, held on any day before its end.
+    """
+    if validity is None or validity.valid_from is None:
+        return state.created_ms
+    return 0 if lacks_start(validity, state) else validity.valid_from
+
+
+def lacks_start(validity: Validity, state: State) -> bool:
+    """Whether something was over when it was told, and nobody said since when it held: it begins as it ends."""
+    return validity.valid_from == validity.valid_to and _was_over(validity, state)

@@ -23,6 +23,8 @@ OUTCOME: Final = (
     "changed",
     "hidden_facts",
     "still_believed",
+    "said_by",
+    "said_by_more",
     "links_removed_from",
     "links_turned_round",
     "facts",

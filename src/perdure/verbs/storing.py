@@ -70,9 +70,9 @@ class StoringVerbs:
         """Store one memory; it is on disk when this returns.
 
         The same text (ignoring case and white space) is not stored twice: tags, metadata, the higher importance and the
-        pin are merged into the existing memory, which counts as said now; an archived one is shown again. An
-        ``idempotency_key`` that was used in the namespace returns the memory of its text and changes nothing; with
-        another text it is refused.
+        pin are merged into the existing memory, which counts as said now; an archived one is shown again, with the
+        facts that were hidden with it. An ``idempotency_key`` that was used in the namespace returns the memory of its
+        text and changes nothing; with another text it is refused.
 
         Each of ``facts`` has a subject, a predicate and a value, and may say denied, replaces (a value or the id of a
         memory), valid_from, valid_to (a day counts whole) and quote. It is treated like any other fact, under
@@ -236,7 +236,8 @@ class StoringVerbs:
     def forget(self, id: Identity, reason: Reason | None = None) -> Outcome:
         """Archive a memory that is wrong or no longer wanted; ``restore`` or ``undo`` brings it back.
 
-        The facts that nothing else in view says go with it (``hidden_facts``); pinned ones stay. Nothing is erased.
+        The facts that nothing else in view says go with it (``hidden_facts``); pinned ones stay. What says a fact stays
+        when the fact is forgotten, and is named (``said_by``). Nothing is erased.
 
         Raises:
             NotFound: There is no such memory.

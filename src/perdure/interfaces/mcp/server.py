@@ -17,7 +17,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
 
 import perdure
 from perdure.interfaces.mcp.elicitation import ASKING, Elicitor, can_ask
-from perdure.interfaces.mcp.tools import arguments_of, call_tool, tool_error, tool_of, verbs_of
+from perdure.interfaces.mcp.tools import arguments_of, call_tool, tool_error, tool_of, verbs_of, with_offered_tools
 from perdure.records.errors import NotFound, PerdureError
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
@@ -119,7 +119,7 @@ class MemoryServer(MCPServer[Any]):
         try:
             return await run_sync(partial(self._call, name, seconds, arguments, more))
         except PerdureError as error:
-            return tool_error(self._lazy_memory.describe_error(error))
+            return tool_error(with_offered_tools(self._lazy_memory.describe_error(error), self._verbs))
         except Exception:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
             _log.exception("The tool %s failed unexpectedly.", name)
             data = {"error": "InternalError", "message": f"{name} failed because of an internal error."}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import tzinfo
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,12 @@ WHOLE: Final = ("get",)
 """Verbs whose answer holds whole memories; the others shorten what a model did not ask for by its id."""
 SCHEMAS: Final = Path(__file__).with_name("output_schemas.json")
 _LONGEST_ERROR: Final = 2000
+_INSTEAD: Final = {
+    "correct": ("`correct`", "`review` with verdict=correct"),
+    "confirm": ("`confirm`", "`review` with verdict=confirm"),
+    "restore": ("Use `restore` first", "Use `remember` with its words first, which restores it"),
+}
+"""Verb -> how a remedy names it, and what to do where no tool of the profile is it."""
 
 
 def verbs_of(profile: str) -> list[Verb]:
@@ -125,6 +131,14 @@ def arguments_of(verb: Verb, values: Mapping[str, Any], profile: str, zone: tzin
 def tool_answer(structured: Mapping[str, Any], text: str) -> CallToolResult:
     """Return an answer as structured data and as text."""
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=dict(structured))
+
+
+def with_offered_tools(error: Mapping[str, Any], offered: Collection[str]) -> dict[str, Any]:
+    """Return an error whose remedy names a tool that is offered where it named a verb that is not."""
+    remedy = str(error["remedy"])
+    for verb, (words, instead) in _INSTEAD.items():
+        remedy = remedy if verb in offered else remedy.replace(words, instead)
+    return {**error, "remedy": remedy}
 
 
 def tool_error(error: Mapping[str, Any]) -> CallToolResult:

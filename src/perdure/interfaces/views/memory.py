@@ -11,6 +11,7 @@ from typing import Final
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Identifier, Line, Pairs, Quote, Table, Text, Untrusted, command
 from perdure.interfaces.views.changed_links import view_changed_links
+from perdure.interfaces.views.left_behind import view_left_behind
 from perdure.interfaces.views.unseen import view_unseen
 from perdure.interfaces.views.values import beyond_limit, cell_text, format_instant, join_texts, pluralize, sum_of, undo
 from perdure.records.consolidation_results import Edge, EdgeChange
@@ -23,7 +24,6 @@ from perdure.records.outcome import (
     RelatedMemory,
     RememberResult,
     ReplacedFact,
-    RestingFact,
 )
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
@@ -40,8 +40,6 @@ _ROOM_TOKENS: Final = 14  # the least that a fact, or a related memory beside su
 _HEAD_TOKENS: Final = 8  # for what stands before facts that are no longer believed
 _COMMAND_TOKENS: Final = 17  # for the call that keeps both
 _FEW_IDS: Final = 3
-_REST: Final = "Facts still active although their source is hidden:"
-_STAY: Final = "Facts that stay, because other memories say them or they are pinned:"
 _ANSWERS: Final = ("review", "confirm", "deny", "correct", "both", "mute", "settle")
 """Verbs that take a person's answer about a memory, which is repeated to them in words."""
 _PAST: Final = {
@@ -109,28 +107,9 @@ def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     marks = f" ({m.kind}, {_status(m)}, {m.tier})"
     yield Line((_outcome_text(outcome, request), Identifier(m.id), marks, *where, *what))
     yield from view_changed_links(outcome)
-    yield from _listed_facts("Facts archived with it, because only it says them:", outcome.hidden_facts)
     takes_facts = request.verb == "forget" or request.arguments.get("verdict") == "drop"
-    yield from _still_believed(_STAY if takes_facts else _REST, outcome.still_believed)
+    yield from view_left_behind(outcome, takes_facts=takes_facts)
     yield from undo([outcome.operation])
-
-
-def _still_believed(head: str, facts: Sequence[RestingFact]) -> Iterator[Block]:
-    """Show the facts that a hidden memory leaves behind, and how they are denied."""
-    yield from _listed_facts(head, facts)
-    if facts:
-        deny = command("review", id=Identifier(facts[0].id), verdict="deny")
-        yield Line(("If it is wrong as well: ", deny), tone="faint")
-
-
-def _listed_facts(head: str, facts: Sequence[RestingFact]) -> Iterator[Block]:
-    if not facts:
-        return
-    yield Line(head, tone="warning")
-    for fact in facts[:_FEW_IDS]:
-        yield Line((Untrusted(fact.content, _BRIEF), " ", Identifier(fact.id)), item=True)
-    if more := len(facts[_FEW_IDS:]):
-        yield Line(f"and {more:,} more.", item=True)
 
 
 def _outcome_text(outcome: Outcome, request: Request) -> str:

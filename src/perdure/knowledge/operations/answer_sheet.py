@@ -11,6 +11,7 @@ from perdure.knowledge.extraction.entity_names import Names, names_in, normal_na
 from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.languages import WORDS
 from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.doubted_facts import doubts_of
 from perdure.knowledge.operations.entity_summaries import SOURCE as SUMMARIZED
 from perdure.knowledge.operations.fact_recall import open_conflicts, outdated_messages
 from perdure.knowledge.operations.facts import fact_lines, facts_about
@@ -31,13 +32,12 @@ from perdure.knowledge.rules.fact_answers import (
     select_facts,
     with_successors,
 )
-from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text, word_of
+from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text, with_bounded_starts, word_of
 from perdure.knowledge.rules.set_phrases import without_set_phrases
 from perdure.operations.corrections import with_unfound_corrections
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
-from perdure.operations.superseding import likely_superseded
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, Shelf, Status
 from perdure.records.recall import Filters, Hit
@@ -158,17 +158,19 @@ class _Search:
         records = {r.id: r for r in find_records(self.ctx, self.namespace, sources)}
         fact_ids = {d.id for d in about} | {f.id for f in (*holding, *over)}  # a fact that is left out is no memory
         memories = self._not_of_others([m for m in hits if m.id not in fact_ids], question)
-        doubts = {} if self.then.looks_back else self._doubts(answer, [f.id for f in facts])
+        doubts = {} if self.then.looks_back else self._doubts(answer, facts)
         return _Found(question, memories, facts, past, records, held, doubts, self.then.looks_back)
 
-    def _doubts(self, hits: Sequence[Hit], facts: Sequence[str]) -> dict[str, list[Record]]:
+    def _doubts(self, hits: Sequence[Hit], facts: Sequence[FactLine]) -> dict[str, list[Record]]:
         """Return fact -> the statements in view that put it in doubt, oldest first, of those that have any."""
-        marked = {(later, h.memory.id) for h in hits if h.memory.kind is Kind.FACT for later in h.newer}
-        pairs = {pair for pair in marked | likely_superseded(self.ctx, self.namespace, facts) if pair[1] in facts}
+        ids = {f.id for f in facts}
+        pairs = {(later, h.memory.id) for h in hits if h.memory.id in ids for later in h.newer}
+        listed = doubts_of(self.ctx, self.namespace, facts, self.then)
+        pairs |= {(later, fact) for fact, some in listed.items() for later in some}
         later = find_records(self.ctx, self.namespace, sorted({i for i, _ in pairs}))
         seen = [r for r in later if r.state.status is Status.ACTIVE and self.then.sees(r.state.scope, None)]
         seen.sort(key=lambda r: (said_at(r.state), r.id))
-        found = {fact: [r for r in seen if (r.id, fact) in pairs] for fact in facts}
+        found = {fact: [r for r in seen if (r.id, fact) in pairs] for fact in ids}
         return {fact: some for fact, some in found.items() if some}
 
     def _hits(self, query: str) -> list[Hit]:
@@ -222,11 +224,12 @@ class _Search:
         some = {fact.id: fact for fact in facts_about(ctx, place, self.names, subjects)}
         states = find_states(ctx, place, some)
         shared = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
+        known = with_bounded_starts(some, some.values(), states) if self.then.looks_back else some
         holding: list[FactLine] = []
         over: list[FactLine] = []
         faded: list[FactLine] = []
         for line in fact_lines(ctx, place, shared, self.names):
-            found = fact_at(line, some[line.id], states[line.id], self.then)
+            found = fact_at(line, known[line.id], states[line.id], self.then)
             if found is not None:
                 unsaid = faded if found[0].unconfirmed_since else []  # what a person put away is shown no more
                 archived = found[0].state == FactState.ARCHIVED

@@ -15,10 +15,18 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.replaced_talk import over_talk
 from perdure.knowledge.records.authority import CitationState
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_records import learned_confidence
+from perdure.knowledge.rules.fact_records import learned_confidence, with_bounded_starts
 from perdure.knowledge.rules.over_facts import OutdatedFacts, settled_between
 from perdure.knowledge.rules.procedures import Procedure
-from perdure.operations.documents import all_documents, find_documents, find_states, pages, successors, whose_words
+from perdure.operations.documents import (
+    all_documents,
+    find_documents,
+    find_documents_named,
+    find_states,
+    pages,
+    successors,
+    whose_words,
+)
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import STANDS_FOR, Form, Kind, MemoryItem, Scope, Shelf, State, Status, Trust
@@ -311,6 +319,17 @@ def facts_of(ctx: Context, namespace: str, memories: Sequence[str]) -> dict[str,
     """Return memory -> the fact that it holds, of those that were learned."""
     documents = find_documents(ctx, namespace, Shelf.FACT, memories)
     return {d.id: Fact.from_data(d.id, d.data) for d in documents}
+
+
+def with_known_starts(ctx: Context, namespace: str, facts: Mapping[str, Fact]) -> dict[str, Fact]:
+    """Return facts, of those that were over when they were told, without a start, with what bounds it."""
+    open_ended = [f for f in facts.values() if f.retired is not None and f.valid_from == f.valid_to is not None]
+    if not open_ended:
+        return dict(facts)
+    named = find_documents_named(ctx, namespace, Shelf.FACT, sorted({f.key for f in open_ended}))
+    beside = [Fact.from_data(d.id, d.data) for d in named]
+    states = find_states(ctx, namespace, sorted({*facts, *(f.id for f in beside)}))
+    return with_bounded_starts(facts, beside, states)
 
 
 def known_procedures(ctx: Context, namespace: str) -> list[Procedure]:

@@ -9,8 +9,9 @@ from typing import Final
 from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
+from perdure.knowledge.operations.doubted_facts import with_doubts
 from perdure.knowledge.operations.entities import find_entity
-from perdure.knowledge.operations.fact_recall import open_conflicts, with_learned_rate
+from perdure.knowledge.operations.fact_recall import open_conflicts, with_known_starts, with_learned_rate
 from perdure.knowledge.operations.fact_session import PredicateSynonyms
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import UNNAMED, Fact
@@ -18,6 +19,7 @@ from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_explanation import explain_fact
 from perdure.knowledge.rules.fact_records import BELIEVED, UPCOMING, FactState, fact_at, state_of
 from perdure.knowledge.rules.given_claims import predicate_name
+from perdure.knowledge.rules.over_words import FactWords, says_more
 from perdure.operations.documents import (
     all_documents,
     derived_from,
@@ -30,7 +32,7 @@ from perdure.operations.documents import (
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status, Trust
-from perdure.records.outcome import FactReasons, RestingFact
+from perdure.records.outcome import FactReasons, RestingFact, SayingMemory
 from perdure.records.recall import Filters
 from perdure.records.report import JournalEntry
 from perdure.rules.document_edits import DocumentEdits
@@ -40,6 +42,9 @@ from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, unconfi
 from perdure.rules.point_in_time import believed_until
 
 SUBJECTS: Final = 5  # the facts of so many entities are read first, and then of twice as many each time
+
+_SAYING: Final = 3  # notes and messages that a reply names as still saying a fact
+_WORDS: Final = 200  # characters of each
 
 ALL: Final = Filters()
 _SHOWN: Final = (*BELIEVED, UPCOMING)
@@ -74,12 +79,14 @@ def facts(
         states = find_states(ctx, namespace, chosen) if then.looks_back else {}
         lines_at = [(line, line.state in _SHOWN) for line in lines]
         if then.looks_back:
-            lines_at = [s for f in lines if (s := fact_at(f, chosen[f.id], states[f.id], then)) is not None]
+            known = with_known_starts(ctx, namespace, chosen)
+            lines_at = [s for f in lines if (s := fact_at(f, known[f.id], states[f.id], then)) is not None]
         result += [line for line, holds in lines_at if past or holds]
         if len(result) >= limit and not past:
             break
     order = {state: place for place, states in enumerate((BELIEVED, (UPCOMING,))) for state in states}
-    return sorted(result, key=lambda f: (order.get(f.state, 2), f.subject, f.predicate, f.valid_from, f.id))[:limit]
+    result.sort(key=lambda f: (order.get(f.state, 2), f.subject, f.predicate, f.valid_from, f.id))
+    return result[:limit] if then.looks_back else with_doubts(ctx, namespace, result[:limit], then)
 
 
 def _by_subject(ctx: Context, namespace: str, names: Names, subject: str | None, *, rest: bool) -> Iterator[list[Fact]]:
@@ -108,6 +115,8 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
         states = ctx.store.states(namespace, list(some)) if some else {}
         known = Filters(known_at=then.known_at)
         lines = [s[0] for f in lines if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known))]
+    else:
+        lines = with_doubts(ctx, namespace, lines, then)
     lines.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
     return Timeline(subject, names.entity(subject).name, tuple(lines))
 
@@ -227,6 +236,25 @@ def resting_facts(ctx: Context, record: Record, *, alone: bool = True) -> tuple[
         if fact.id in in_view and not fact.has_ended(now) and not (alone and _has_source_in(fact, others))
     ]
     return tuple(RestingFact(r.id, r.content.text) for r in find_records(ctx, place, resting))
+
+
+def said_by(ctx: Context, record: Record) -> tuple[tuple[SayingMemory, ...], int]:
+    """Return the newest notes and messages in view that say a fact, oldest first, and how many others do."""
+    place = record.namespace
+    found = list(find_documents(ctx, place, Shelf.FACT, [record.id]))
+    if not found:
+        return (), 0
+    fact = Fact.from_data(record.id, found[0].data)
+    records = find_records(ctx, place, sorted({s.memory for s in fact.sources}))
+    saying = sorted((r for r in records if r.state.status is Status.ACTIVE), key=lambda r: (r.state.created_ms, r.id))
+    words = FactWords.of(fact, record.content.text)
+    told = tuple(SayingMemory(r.id, r.content.text[:_WORDS], _says_more(ctx, r, words)) for r in saying[-_SAYING:])
+    return told, len(saying) - len(told)
+
+
+def _says_more(ctx: Context, record: Record, fact: FactWords) -> bool:
+    """Return whether a memory says more than one fact, which is believed no longer."""
+    return bool(resting_facts(ctx, record, alone=False)) or says_more(record.content.text, [fact])
 
 
 def _has_source_in(fact: Fact, memories: Collection[str]) -> bool:

@@ -138,7 +138,7 @@ def both(ctx: Context, identity: str) -> Outcome:
             return None
         if not is_fact or (again := believe_displaced(writer, record.id, now, because)) is None:
             raise InvalidInput(
-                f"Nothing that is believed contradicts {identity}.", remedy="If it is right, `confirm` it instead."
+                f"Nothing that is believed contradicts {identity}.", remedy="If it is right, use `confirm` instead."
             )
         return None if is_believed else again
 

@@ -98,6 +98,8 @@ class FactLine(JsonRecord):
     # of what nobody has confirmed for long the day on which somebody last did: ``2026-11-21``
     unconfirmed_since: str = ""
     called: str = ""  # the words for its predicate that are shown; empty where these are those of its name
+    # of what is believed now: later statements that likely make it untrue, the newest first; nobody has decided
+    newer: tuple[str, ...] = ()
 
     @property
     def shown_predicate(self) -> str:

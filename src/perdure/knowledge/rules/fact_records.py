@@ -17,7 +17,7 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
-from perdure.rules.point_in_time import believed_until, status_at, told_end
+from perdure.rules.point_in_time import believed_until, lacks_start, status_at, told_end, true_from
 
 
 class FactState(StrEnum):
@@ -141,9 +141,32 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
         shown = replace(shown, valid_to="" if end is None else text_of(end), believed_to="", superseded_by=())
     if filters.as_of is None:
         return shown, believed and not (then is not None and end is not None and end <= then)
-    if (state.created_ms if fact.valid_from is None else fact.valid_from) > filters.as_of:
+    if true_from(fact, state) > filters.as_of:
         return None
     return shown, (believed or state.status is not Status.INVALIDATED) and (end is None or filters.as_of < end)
+
+
+def with_bounded_starts(
+    facts: Mapping[str, Fact], beside: Iterable[Fact], states: Mapping[str, State]
+) -> dict[str, Fact]:
+    """Return facts, those of which nobody knows since when they held from when another value of the same ended.
+
+    Args:
+        facts: Facts by id.
+        beside: What is known about the same things.
+        states: States of both; what lacks one, or was put away or said to be wrong, bounds nothing.
+    """
+    ended: dict[str, list[Fact]] = {}
+    for other in beside:
+        if other.id in states and states[other.id].status in (Status.ACTIVE, Status.SUPERSEDED):
+            ended.setdefault(other.key, []).append(other)
+    found = dict(facts)
+    for identity, fact in facts.items():
+        if identity in states and lacks_start(fact, states[identity]):
+            ends = [o.valid_to for o in ended.get(fact.key, ()) if o.valid_to is not None and o.contradicts(fact)]
+            if before := [end for end in ends if end < (fact.valid_to or 0)]:
+                found[identity] = replace(fact, valid_from=max(before))
+    return found
 
 
 _WORDS: Final = language("en").words

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.operations.decisions import decide, hide_facts, with_hidden_facts
-from perdure.operations.documents import derived_from, find_records
 from perdure.operations.ports import Context
-from perdure.operations.writing import read_record
+from perdure.operations.shown_again import bring_back_facts
+from perdure.operations.writing import read_after, read_record
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import Form, Kind, Record, State, Status, Tier
-from perdure.records.outcome import Outcome, RestingFact
-from perdure.records.plan import Change, Target
+from perdure.records.outcome import Outcome, RestingFact, SayingMemory
+from perdure.records.plan import Change
 from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_form
 from perdure.rules.lifecycle.unarchive import refresh, restart_ages, unarchive
@@ -43,7 +43,10 @@ def archive(ctx: Context, identity: str, reason: str) -> Outcome:
 
 
 def forget(ctx: Context, identity: str, reason: str) -> Outcome:
-    """Hide a memory, and with it the facts that nothing else in view says; ``restore`` brings all of them back."""
+    """Hide a memory, and with it the facts that nothing else in view says; ``restore`` brings all of them back.
+
+    What says a fact stays as it is, and is named: it may say more, and somebody wrote it.
+    """
     gone: list[RestingFact] = []
 
     def with_facts(decisions: Decisions, record: Record) -> Sequence[Change]:
@@ -52,7 +55,11 @@ def forget(ctx: Context, identity: str, reason: str) -> Outcome:
 
     because = f"archived by hand: {reason}"
     done = decide(ctx, identity, "archive", _hide(ctx, identity), because, beside=with_facts)
-    return with_hidden_facts(ctx, done, gone if done.changed else ())
+    if done.memory.kind is not Kind.FACT:
+        return with_hidden_facts(ctx, done, gone if done.changed else ())
+    none: tuple[tuple[SayingMemory, ...], int] = ((), 0)
+    saying, more = read_after(ctx, done.operation, lambda: ctx.extension.said_by(ctx, read_record(ctx, identity)), none)
+    return replace(done, said_by=saying, said_by_more=more)
 
 
 def _hide(ctx: Context, identity: str) -> Callable[[State], State]:
@@ -89,31 +96,8 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
         change,
         because,
         shown=texts,
-        beside=lambda decisions, record: _with_its_facts(ctx, decisions, record),
+        beside=lambda decisions, record: bring_back_facts(ctx, decisions, record),
     )
-
-
-def _hidden_by(ctx: Context, record: Record) -> str | None:
-    """Return the operation that hid a memory last; None where the journal does not tell any more."""
-    told = (e for e in reversed(ctx.store.journal(record.namespace, record.id)) if e.target == Target.MEMORY)
-    return next((e.operation_id for e in told if (e.after or {}).get("status") == record.state.status), None)
-
-
-def _with_its_facts(ctx: Context, decisions: Decisions, record: Record) -> list[Change]:
-    """Bring back the facts that were hidden with a memory; return the conflicts that all of them open."""
-    conflicts = ctx.extension.conflicts(ctx, record, decisions.now)
-    hidden = (Status.ARCHIVED, record.state.status_ms)
-    resting = derived_from(ctx, record.namespace, [record.id]).get(record.id, [])
-    facts = [r for r in find_records(ctx, record.namespace, resting) if r.state.kind is Kind.FACT]
-    went = [r for r in facts if (r.state.status, r.state.status_ms) == hidden == (record.state.status, hidden[1])]
-    by = _hidden_by(ctx, record) if went else None
-    went = [r for r in went if _hidden_by(ctx, r) == by]  # others may have been hidden in the same millisecond
-    decisions.admit(went)
-    for fact in went:
-        back = unarchive(decisions.states[fact.id], ctx.policy, decisions.now)
-        decisions.change(fact.id, back, "restore", f"restored: it was hidden with {record.id}")
-        conflicts += ctx.extension.conflicts(ctx, fact, decisions.now)
-    return conflicts
 
 
 def _show_again(ctx: Context, identity: str, state: State) -> State:

@@ -284,7 +284,7 @@ def _decide(decisions: Decisions, record: Record, verdict: Answer, suffix: str) 
     if record.state.status is not Status.ACTIVE:
         if verdict == "keep":
             raise InvalidInput(
-                f"{record.id} is now {record.state.status} so it cannot be kept.", remedy="Restore it first."
+                f"{record.id} is now {record.state.status} so it cannot be kept.", remedy="Use `restore` first."
             )
         return
     if verdict == "keep":

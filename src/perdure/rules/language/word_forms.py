@@ -16,6 +16,12 @@ _SAME_FORM: Final = word_set(
     "need feed speed seed breed indeed hundred"
 )
 """Words whose ending is no suffix."""
+_SINGULAR: Final = word_set(
+    "news physics mathematics politics economics series species alias bias atlas canvas lens chaos ethos cosmos corps "
+    "postgres kubernetes https"
+)
+"""Words that end in -s and stand for one thing."""
+_PLURALS: Final = word_set("people children men women feet teeth mice")
 _CLOSED: Final = (TURNING | RELATIONS | PEOPLE) - TURNING_VERBS - {"used"}
 _NOMINAL: Final = {
     "ation": (("", ""), ("", "e"), ("ic", "y"), ("", "ate")),
@@ -144,6 +150,15 @@ def _bases(word: str) -> set[str]:
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return {word[:-1]}
     return _stems(word[:-3]) if word.endswith("ing") and len(word) > _SHORTEST + 1 else set()
+
+
+def is_plural(noun: str) -> bool:
+    """Return whether an English noun stands for several things: "wheels", "children"; "status" does not."""
+    word = noun.lower()
+    if word in _PLURALS:
+        return True
+    ends_so = word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return ends_so and len(word) >= _SHORTEST and word not in _SINGULAR
 
 
 def _past_bases(word: str) -> set[str]:

@@ -8,6 +8,7 @@ from typing import Final
 from perdure.records.instant import Instant, from_instant
 from perdure.records.memory import Kind, MemoryItem, Trust
 from perdure.rules.language.verbs import COMMON_VERBS
+from perdure.rules.language.word_forms import is_plural
 from perdure.rules.language.words import word_set
 
 USER: Final = "user"
@@ -97,7 +98,14 @@ def clause_of(memory: MemoryItem) -> str:
         return f"{clause}{second and ' '}{second} {value}"
     if predicate.rpartition(" ")[2] in _PLACES:
         return f"{'you are' if you else f'{name} is'} {no}{predicate} {value}"
-    return f"{'your' if you else _possessive(name)} {predicate} is {no}{value}"
+    return f"{'your' if you else _possessive(name)} {predicate} {'are' if _is_plural(predicate) else 'is'} {no}{value}"
+
+
+def _is_plural(predicate: str) -> bool:
+    """Return whether a predicate stands for several things: "wheels", but not "number of wheels"."""
+    words = predicate.split()
+    end = next((at for at, word in enumerate(words) if at and word in _PLACES), len(words))
+    return bool(words) and is_plural(words[end - 1])
 
 
 def _third_person(verb: str) -> str:
