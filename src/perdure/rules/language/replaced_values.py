@@ -62,6 +62,9 @@ _DECIDING: Final = word_set(
 )
 """What stands beside it and says not of what: "ok, let's go"."""
 _CHANGES: Final = lazy_pattern(_MOVES, re.IGNORECASE)
+_BEING: Final = lazy_pattern(r"\b(?:is|are|was|were|be|runs?|goes|lasts?)\s+\Z", re.IGNORECASE)
+_ON_TO: Final = lazy_pattern(r"to\s+\S+\s+to\b", re.IGNORECASE)
+_NEAR: Final = 10  # characters before "from", for the verb there
 _FROM_HERE: Final = lazy_pattern(r"\b(?:now|instead|as\s+of|from\s+(?:[^\W_]+\s+){1,3}on)\b", re.IGNORECASE)
 """What else says that something is not as it was: "tickets are 12 euros now"."""
 _SUBJECT: Final = lazy_pattern(
@@ -75,8 +78,8 @@ _SLASH: Final = lazy_pattern(
 """Between two days: "the Tuesday/Thursday slots" are those of both."""
 _PLURAL_FROM: Final = 4
 _HEAD: Final = 2000
-_PAST: Final = (2, 3, 4, 5, 6)
-"""The places of the patterns that only tell what was: "from Monday", "no longer on Monday", "drop Monday and"."""
+_PAST: Final = (3, 4, 5, 6)
+"""The places of the patterns that only tell what was: "no longer on Monday", "drop Monday and"."""
 _FROM: Final = 2
 """The place of the pattern that also needs a verb of change."""
 
@@ -127,8 +130,6 @@ def replaced_values(text: str) -> tuple[ReplacedValue, ...]:
     head = text[:_HEAD]
     found: list[ReplacedValue] = []
     for place, (pattern, removable) in enumerate(_PATTERNS):
-        if place == _FROM and not _CHANGES.search(head):
-            continue
         found += [
             ReplacedValue(
                 match.start(),
@@ -139,8 +140,18 @@ def replaced_values(text: str) -> tuple[ReplacedValue, ...]:
             )
             for match in pattern.finditer(head)
             if (words := content_words(_SLASH.sub(" ", match["old"])))
+            and (place != _FROM or _is_moved(head, match.start(), match.end()))
         ]
     return tuple(found)
+
+
+def _is_moved(text: str, start: int, end: int) -> bool:
+    """Return whether "from A to" tells from where something was moved: not "is from 9 to 17", "from 80 to 82 to 79"."""
+    return (
+        _CHANGES.search(text, 0, start) is not None
+        and _BEING.search(text, max(0, start - _NEAR), start) is None
+        and _ON_TO.match(text, end) is None
+    )
 
 
 class ReturnedValue(NamedTuple):
