@@ -92,7 +92,7 @@ def plain(given: Candidates, order: Callable[[MemoryItem], float]) -> list[Memor
         year=given.year,
     )
     for entry in sorted(entries, key=lambda e: order(e.memory), reverse=True):
-        if (cost := estimate_tokens(entry.measured)) <= left:
+        if (cost := estimate_tokens(entry.measured_line)) <= left:
             left -= cost
             chosen.append(entry.memory)
     return chosen

@@ -21,6 +21,7 @@ from perdure.operations.transfer import Lines
 from perdure.records.deadline import within
 from perdure.records.errors import REPAIR, ConflictError, CopyDiffers, InvalidInput, StoreDamaged, StoreError
 from perdure.records.growing_file import growing_path, share
+from perdure.records.installation import how_to_install
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import TransferResult
@@ -125,7 +126,7 @@ def _postgres() -> ModuleType:
             raise
         raise StoreError(
             f"The driver for PostgreSQL is not installed ({error}).",
-            remedy='Install it with `pip install "perdure[postgres]"`.',
+            remedy=how_to_install("postgres"),
         ) from error
 
 

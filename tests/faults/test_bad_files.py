@@ -19,6 +19,7 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
+from perdure.records.installation import how_to_upgrade
 from perdure.stores.sqlite import connection
 from starts import forked_python
 
@@ -71,7 +72,7 @@ def test_a_store_of_a_newer_version_is_left_as_it_is(path):
     before = path.read_bytes()
     with pytest.raises(StoreTooNew, match="9999") as caught:
         opened(path)
-    assert "pip install" in caught.value.remedy
+    assert how_to_upgrade() in caught.value.remedy
     assert path.read_bytes() == before
 
 

@@ -31,6 +31,7 @@ from perdure.records.errors import (
     StoreTooOld,
     StoreUnavailable,
 )
+from perdure.records.installation import how_to_upgrade
 from perdure.stores.postgres import connections, faults, schema
 from perdure.stores.postgres.local_programs import free_port
 
@@ -146,7 +147,7 @@ def test_newer_tables_are_refused_unless_they_say_that_this_version_may_go_on(pl
     newest = schema.newest()
     sql(place, f"UPDATE meta SET value = '{newest + 1}' WHERE key = 'schema'")
     for call in (lambda: opened(place), lambda: migrate(place)):
-        refused(StoreTooNew, call, f"schema {newest + 1}", secret=password_of(place), remedy="pip install -U perdure")
+        refused(StoreTooNew, call, f"schema {newest + 1}", secret=password_of(place), remedy=how_to_upgrade())
     sql(place, f"INSERT INTO meta VALUES ('oldest', '{newest}')")
     with opened(place) as memory:
         memory.remember("zebra")

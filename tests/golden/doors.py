@@ -36,6 +36,7 @@ from golden.tour import CONVERSATIONS, FILES, SAME, UNKNOWN, Step
 from models.answering import Server, send
 from perdure.interfaces.cli.app import app
 from perdure.interfaces.mcp.run import build
+from perdure.records.installation import PackageSource
 
 START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
 ENVIRONMENT: Final = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
@@ -123,9 +124,10 @@ def _write_files(folder: Path) -> None:
 
 @contextmanager
 def fixed_environment(**more: str) -> Iterator[None]:
-    """Fix what the terminal and the user's settings would change."""
+    """Fix what the terminal, the user's settings and the place of the installation would change."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PERDURE_")}
-    with mock.patch.dict(os.environ, {**kept, **ENVIRONMENT, **more}, clear=True):
+    by_name = mock.patch("perdure.records.installation._source", PackageSource)
+    with mock.patch.dict(os.environ, {**kept, **ENVIRONMENT, **more}, clear=True), by_name:
         _read_time_zone()
         yield
     _read_time_zone()

@@ -23,6 +23,7 @@ from perdure.interfaces.cli import file_commands
 from perdure.interfaces.cli import options as cli_options
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.files.conversation_files import Format
+from perdure.records.installation import install_command
 from starts import forked
 
 SOURCE = str(Path(perdure.__file__).parents[1])
@@ -520,7 +521,7 @@ def test_reembed_without_an_embedder_says_what_to_do(place):
     kept()
     refused = data("reembed", code=Exit.FAILED)
     assert refused["error"] == "EmbedderError"
-    assert "perdure[local]" in refused["remedy"]
+    assert install_command("local") in refused["remedy"]
 
 
 # --- setting up
@@ -598,7 +599,8 @@ def test_mcp_without_its_extra_says_how_to_install_it(place, monkeypatch):
 
     monkeypatch.setattr(mcp, "run", missing)
     refused = data("mcp", code=Exit.FAILED)
-    assert refused["remedy"] == 'Install it with `pip install "perdure[mcp]"`.'
+    assert refused["remedy"] == f"Run `{install_command('mcp')}`."
+    assert 'mcp]"' in refused["remedy"]
 
 
 def test_demo_is_called(place, monkeypatch):

@@ -139,8 +139,9 @@ def test_the_launcher_takes_the_first_perdure_that_can_be_run(tmp_path):
     def found(**environment):
         return launched("mcp", "a b", home=home, launcher=launcher, **environment).stdout.strip()
 
-    pinned = f"perdure[mcp,local]=={perdure.__version__}"
-    assert found() == f"uvx --from {pinned} perdure mcp a b"
+    assert found() == ""  # where it came from is not recorded, so nothing is fetched
+    (launcher.parent / "source").write_text("--from perdure @ git+https://x.test/y@z\ninstall pip install it\n")
+    assert found() == "uvx --from perdure @ git+https://x.test/y@z perdure mcp a b"
     script(home / ".local" / "bin" / "perdure", says("home"))
     assert found() == "home mcp a b"
     script(tmp_path / "bin" / "perdure", says("path"))
@@ -161,12 +162,13 @@ def test_without_perdure_a_session_is_told_how_to_install_it_and_no_hook_fails(t
         pytest.skip("a system-wide installation would be found")
     start = launched("hook", "SessionStart", home=tmp_path)
     assert start.returncode == 0
-    assert 'pip install "perdure[mcp,local]"' in json.loads(start.stdout)["systemMessage"]
+    assert "Install it from a checkout" in json.loads(start.stdout)["systemMessage"]
     stop = launched("hook", "Stop", home=tmp_path)
     assert (stop.returncode, stop.stdout) == (0, "{}\n")
     server = launched("mcp", home=tmp_path)
     assert (server.returncode, server.stdout) == (127, "")
-    assert "pip install" in server.stderr
+    assert "Install it from a checkout" in server.stderr
+    assert "pip install" not in server.stderr
 
 
 def cli(*words, home, path):
@@ -195,7 +197,11 @@ def test_installing_without_claude_writes_the_marketplace_and_says_what_to_run(t
     [entry] = json.loads((tmp_path / "market/.claude-plugin/marketplace.json").read_text("utf-8"))["plugins"]
     copied = tmp_path / "market" / entry["source"]
     kept = {p.relative_to(PLUGIN) for p in PLUGIN.rglob("*") if p.is_file()}
-    assert {p.relative_to(copied) for p in copied.rglob("*") if p.is_file()} == {*kept, Path("scripts/command")}
+    assert {p.relative_to(copied) for p in copied.rglob("*") if p.is_file()} == {
+        *kept,
+        Path("scripts/command"),
+        Path("scripts/source"),
+    }
     assert (copied / "scripts/command").read_text("utf-8") == f"{Path(sys.executable).parent / 'perdure'}\n"
     assert cli("plugin", "path", home=tmp_path, path="/usr/bin:/bin") == {"path": str(PLUGIN)}
 

@@ -16,6 +16,7 @@ from perdure.models.inference import batches_by_length
 from perdure.models.local import LocalEmbedder
 from perdure.records.deadline import within
 from perdure.records.errors import DeadlineExceeded, EmbedderError, InvalidInput
+from perdure.records.installation import install_command
 
 needs_model = pytest.mark.skipif(
     find_spec("onnxruntime") is None or find_spec("perdure_embedder") is None,
@@ -181,7 +182,7 @@ def test_damaged_weights_are_refused(tmp_path, monkeypatch):
 def test_missing_weights_are_told(tmp_path):
     with pytest.raises(EmbedderError, match="cannot be read") as caught:
         one(LocalEmbedder(weights=tmp_path / "none.onnx"), "hello")
-    assert "perdure[local]" in caught.value.remedy
+    assert install_command("local") in caught.value.remedy
 
 
 @pytest.mark.parametrize("package", ["perdure_embedder", "onnxruntime"])
@@ -189,7 +190,7 @@ def test_a_missing_package_is_told(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)  # makes its import fail
     with pytest.raises(EmbedderError, match="not installed") as caught:
         one(LocalEmbedder(), "hello")
-    assert 'pip install "perdure[local]"' in caught.value.remedy
+    assert install_command("local") in caught.value.remedy
 
 
 @needs_model

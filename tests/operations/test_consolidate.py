@@ -320,9 +320,9 @@ def test_a_label_says_what_becomes_of_a_pair_and_of_groups_left_for_later_how_al
     labels = {frozenset((pair.a, pair.b)): pair.label for pair in one.pairs}
     assert one.left == (apart,)
     assert labels[frozenset((stays, apart))] == "keep"
-    assert labels[frozenset((goes, apart))] == "merge"  # one of them goes
-    assert (one.labels["review"], one.labels["keep"]) == (2, 1)  # the pinned ones: nothing was decided about them
-    assert (more.labels["review"], more.labels["keep"]) == (1, 2)
+    assert labels[frozenset((goes, apart))] == "keep"  # one of them goes, but not into the other
+    assert (one.labels["review"], one.labels["keep"]) == (1, 2)  # the pinned ones: nothing was decided about them
+    assert (more.labels["review"], more.labels["keep"]) == (0, 3)
 
 
 @pytest.mark.behaviour("GR15")
@@ -569,6 +569,21 @@ def test_another_time_modal_or_preposition_is_neither_merged_nor_a_repetition(fr
     for text in (one, other):
         free.extract(f"Remember that {text}", namespace="said")
     assert len(free.list(namespace="said")) == 2
+
+
+def test_a_pair_of_which_one_goes_into_a_third_is_not_called_merged(free):
+    texts = (
+        "The courier comes at nine on weekdays.",
+        "On weekdays the courier comes at nine.",
+        "The courier comes at ten on weekdays.",
+    )
+    for text in texts:
+        free.remember(text)
+    for done in (free.consolidate("default", 0.7), free.consolidate("default", 0.7, dry_run=False)):
+        (group,) = [g for g in done.groups if g.action_taken in {"preview", "merged"}]
+        merged = [frozenset((p.a, p.b)) for p in done.pairs if p.label == "merge"]
+        assert (merged, done.labels["merge"]) == ([frozenset(group.member_ids)], 1)
+    assert sorted(m.content for m in free.list()) == sorted((texts[0], texts[2]))
 
 
 @pytest.mark.parametrize("strategy", KEEPING)

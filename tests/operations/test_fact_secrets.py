@@ -73,6 +73,22 @@ def test_what_is_no_secret_stays_and_a_policy_may_keep_secrets(memory, opening):
 
 
 @pytest.mark.filterwarnings("ignore::perdure.PerdureWarning")
+@pytest.mark.parametrize("predicate", ["password", "login"])
+def test_a_value_is_replaced_as_its_note_is_with_the_signs_at_its_end(memory, predicate):
+    """A predicate that tells nothing of a secret stored what was replaced in the note itself."""
+    for text in (
+        "The staging password is Gr1msel99!",
+        "The password for staging (Gr1msel99!)",
+        "Use admin:Gr1msel99! there.",
+        "The staging password was changed from Abc!1234 to Gr1msel99!",
+    ):
+        kept = memory.remember(text, facts=[fact("staging", predicate, "Gr1msel99!")], namespace=text[:12])
+        assert "Gr1msel99" not in kept.memory.content
+        assert "!" not in kept.memory.content
+        assert [f.shown_value for f in memory.facts("staging", namespace=text[:12])] == ["[redacted: password]"]
+
+
+@pytest.mark.filterwarnings("ignore::perdure.PerdureWarning")
 def test_a_new_password_takes_the_place_of_the_one_that_it_replaces(memory):
     memory.learn(claims=[fact("wifi", "password", "Zx8!kk29Lm")])
     memory.learn(claims=[fact("wifi", "password", "Qq77!kk29Lm", replaces="Zx8!kk29Lm")])

@@ -38,6 +38,15 @@ SECRETS = {  # text -> what must be gone
     "Die Passphrase lautet „zwölf rote Äpfel am Zaun“": "zwölf rote Äpfel",
     "AKIAJ7Q2M4XW5T6RLK3P secret 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": "Zx8Qp2LmN4vT/7kRw1Yc9HsJd3BgF6uAe",
     "the password is Sommer_2029! please change it": "!",
+    # changed, in brackets, after an account that everybody knows
+    "The root password was changed from Abc!1234 to Xyz!5678.": "Xyz!5678",
+    "The wiki's password was changed from Abc!1234 to something else.": "Abc!1234",
+    "The password for the wiki has just been reset to 'Sommer2031x'": "Sommer2031x",
+    "Das Root-Passwort wurde von Abc!1234 auf Xyz!5678 geändert.": "Xyz!5678",
+    "Use admin:Gr1msel99! on the router": "Gr1msel99!",
+    "ssh works (root:Qw3rty!99)": "Qw3rty!99",
+    "The password for staging (Gr1msel99!)": "Gr1msel99!",
+    "The wifi password (Haus12!34) is on the fridge": "Haus12!34",
 }
 HARMLESS = (
     "The wifi key exchange takes 300 ms.",
@@ -63,6 +72,17 @@ HARMLESS = (
     'A passphrase is "a sequence of words used for access"',
     "The password policy is 'three of four sorts of characters'",
     "He forgot his password again!",
+    "The password was changed from Vault to Bitwarden.",
+    "The password manager was changed from KeePass2.5 to KeePass2.6.",
+    "The password was reset to factory defaults on 2026-03-01.",
+    "The password policy for staging (NIST800-63B) was changed to Level3Strict.",
+    "The password for the host (Server01) is in the vault.",
+    "The password for the login (Argon2id) is hashed.",
+    "passwords for users (RFC2898)",
+    "root:x:0:0:root:/root:/bin/bash",
+    "chown root:Docker01x99 /srv/data",
+    "Pull the image admin:Release2024.",
+    "Das Passwort wurde von Server01 auf Server02 kopiert.",
 )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import perdure
 from conftest import tables
+from perdure.records.installation import how_to_upgrade
 from perdure.stores.statements import migrations
 from servers import drop_database, fresh_database
 from service.conftest import POLICY
@@ -47,7 +48,7 @@ def test_writes_are_refused_as_soon_as_the_store_refuses_this_version(store):
         for verb, given in (("remember", {"content": "Bo paints."}), ("pin", {"id": kept}), ("forget", {"id": kept})):
             answer = client.post(f"/v1/{verb}", json=given)
             assert (answer.status_code, answer.json()["error"]) == (503, "StoreTooNew"), verb
-            assert "pip install -U perdure" in answer.json()["remedy"]
+            assert how_to_upgrade() in answer.json()["remedy"]
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["error"]) == (503, "StoreTooNew")
         assert [one["id"] for one in client.get("/v1/list").json()["memories"]] == [kept]

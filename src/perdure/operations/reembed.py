@@ -10,6 +10,7 @@ from perdure.operations.ports import Context, PackedEmbedder, Progress
 from perdure.operations.superseding import superseding_links
 from perdure.operations.transfer import all_namespaces
 from perdure.records.errors import EmbedderError
+from perdure.records.installation import how_to_install
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import ReembedResult
 from perdure.records.vector import Space
@@ -34,7 +35,7 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> ReembedResult:
     if ctx.embedder is None:
         raise EmbedderError(
             "No embedder is available to make vectors.",
-            remedy='Install one with `pip install "perdure[local]"`, or set one in the policy ([embedder]).',
+            remedy=f"{how_to_install('local')} Or set one in the policy ([embedder]).",
         )
     space = _space(ctx.embedder)
     before = ctx.store.space()

@@ -103,16 +103,26 @@ def labelled_secrets(label: Sequence[str], value: str, policy: Policy) -> dict[s
     return {}
 
 
+def secrets_in(text: str, policy: Policy) -> dict[str, str]:
+    """Return the longer secrets of a text, and what each is: what comes with the text may hold them, too."""
+    if not policy.knowledge.redact:
+        return {}
+    found = _merge_overlaps(_find_secrets(text, personal=policy.knowledge.redact_personal))
+    return {text[start:end]: name for start, end, name in found if end - start >= _SHORTEST_AGAIN}
+
+
 def redact_with(text: str, secrets: Mapping[str, str], policy: Policy) -> tuple[str, tuple[str, ...]]:
     """Return a text as it may be stored, without known secrets either, and what was replaced.
 
-    ``secrets`` are known, as ``labelled_secrets`` finds them; they are replaced where they stand alone.
+    ``secrets`` are known, as ``labelled_secrets`` finds them; they are replaced where they stand alone, a password with
+    the exclamation marks after it.
     """
     names: list[str] = []
     for secret in sorted(secrets, key=len, reverse=True):
         if secret in text:
             name = secrets[secret]
-            text, times = re.subn(rf"(?<!\w){re.escape(secret)}(?!\w)", f"[redacted: {name}]", text)
+            marks = _LAST_MARKS.pattern if name == "password" else ""
+            text, times = re.subn(rf"(?<!\w){re.escape(secret)}(?!\w){marks}", f"[redacted: {name}]", text)
             names += [name] * times
     if not policy.knowledge.redact:
         return text, ()

@@ -12,6 +12,7 @@ from perdure.rules.secret_shapes import Found
 from perdure.rules.secret_values import (
     PrefilteredPatterns,
     is_key,
+    is_mixed,
     is_password,
     is_placeholder,
     is_random,
@@ -47,6 +48,10 @@ def _is_pin(value: str) -> bool:
     return len(set(value)) > 1
 
 
+def _is_account_password(value: str) -> bool:
+    return is_mixed(value) and not any(sign in value for sign in ":/")
+
+
 _LINE: Final = r"[ \t][^\n]{0,200}?"
 _OPEN: Final = r"[\"']?"
 _DIGITS: Final = r"(?P<s>\d{4,8})(?![\w.,-]*\d)"
@@ -65,6 +70,26 @@ _USER: Final = (
 )
 _GOES_ON: Final = r"(?![ \t]+(?:to|as|into|in|through|along|via|from|by|is|are|was|of)\b)"
 """What follows where "pass" is a verb: "if the user asks, pass id2024 to the handler"."""
+
+_PASSWORD: Final = ("password", "passwort", "kennwort", "passcode", "contraseña", "mot de passe", "wachtwoord", "senha")
+_CHANGED: Final = (
+    r"(?:[ \t]+(?:was|is|were|has|have|had|been|got|gets|just|now|then|again|today|yesterday)){1,4}"
+    r"[ \t]+(?:changed|reset|rotated|updated|switched|set)"
+)
+_FROM: Final = rf"[ \t]+from[ \t]+{_OPEN}"
+_OLD: Final = rf"(?:{_FROM}[^\s]{{4,80}})?[ \t]+(?:to|into)[ \t]+{_OPEN}"
+_WURDE: Final = rf"{_OF_WHAT}[ \t]+(?:wurde|ist)(?:[ \t]+(?:jetzt|nun|gestern|heute))?"
+_GEAENDERT: Final = r"[ \t]+(?:geändert|gewechselt|umgestellt|gesetzt|aktualisiert)"
+_MOVED: Final = (  # what follows "password" up to an old or a new one, and what must follow that
+    (rf"{_OF_WHAT}{_CHANGED}{_FROM}", r"[\"']?[ \t]+(?:to|into)[ \t]"),
+    (rf"{_OF_WHAT}{_CHANGED}{_OLD}", ""),
+    (rf"{_WURDE}[ \t]+von[ \t]+{_OPEN}", rf"[\"']?[ \t]+(?:auf|zu|in)[ \t]+[^\s]{{4,80}}{_GEAENDERT}"),
+    (rf"{_WURDE}(?:[ \t]+von[ \t]+[^\s]{{4,80}})?[ \t]+(?:auf|zu|in)[ \t]+{_OPEN}", rf"[\"']?{_GEAENDERT}"),
+)
+_ACCOUNTS: Final = ("admin:", "administrator:", "root:", "postgres:", "ubuntu:", "sysadmin:", "superuser:")
+"""Names of accounts that everybody knows, before a password: ``admin:...``."""
+_BY_ACCOUNT: Final = r"(?<![^\s\"'`(])(?<!chown )"
+_IN_BRACKETS: Final = rf"{_OF_WHAT}[ \t]?\([ \t]?{VALUE}[ \t]?\)"
 
 _FIXED: Final[tuple[tuple[str, str, str, Callable[[str], bool]], ...]] = (
     (
@@ -104,6 +129,13 @@ _FIXED: Final[tuple[tuple[str, str, str, Callable[[str], bool]], ...]] = (
         ("password", name, rf"(?i){name}{_QUOTED}", is_spoken_password)
         for name in ("password", "passwort", "kennwort", "contraseña", "mot de passe", "wachtwoord", "senha")
     ),
+    *(
+        ("password", name, rf"(?i){name}{before}{VALUE}(?={after})", is_strong)
+        for name in _PASSWORD
+        for before, after in _MOVED
+    ),
+    *(("password", name, rf"(?i){name}{_IN_BRACKETS}", is_mixed) for name in _PASSWORD),
+    *(("password", name, rf"(?i){_BY_ACCOUNT}{name}{VALUE}", _is_account_password) for name in _ACCOUNTS),
     ("private key", "wif", rf"(?-i:WIF)[ \t]{{0,4}}[:=][ \t]{{0,4}}{VALUE}", is_random),
     ("api key", "licen", r"(?i)licen[sc]e key (?:is|:)[ \t]?(?P<s>[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4})", is_key),
 )

@@ -133,6 +133,13 @@ def is_scattered(value: str) -> bool:
     return is_strong(value) and _changes(value) * 2 >= len(value)
 
 
+def is_mixed(value: str) -> bool:
+    """Whether two digits or more stand in a value as in no name: ``Gr1msel99``, ``Abc!1234``, but not ``Server01``."""
+    if not is_strong(value) or sum(1 for c in value if c.isdigit()) < 2:  # noqa: PLR2004  # one is a name's: OAuth2
+        return False
+    return bool(_MARKS & set(value)) or _changes(value) >= _FEW
+
+
 def is_made_by_chance(value: str) -> bool:
     """Whether capitals, small letters and digits change in a long value as in no name: ``wJalrXUtn7FEMI2K9bPxRfi``."""
     digits = sum(1 for c in value if c.isdigit())

@@ -18,6 +18,7 @@ from perdure.interfaces.files.project_records import ProjectRecord, write_projec
 from perdure.interfaces.plugin.installation import Scope
 from perdure.interfaces.views.blocks import Line, PlainText, Untrusted
 from perdure.records.errors import InvalidInput, NotFound, PerdureError, PolicyError
+from perdure.records.installation import how_to_install
 from perdure.rules.validation.values import checked_namespace
 from perdure.verbs.declaration import lazy_modules
 
@@ -103,7 +104,7 @@ def extra_needed(part: str, extra: str) -> Iterator[None]:
             raise
         raise MissingExtra(
             f"{part} is not installed (the module {error.name} is missing).",
-            remedy=f'Install it with `pip install "perdure[{extra}]"`.',
+            remedy=how_to_install(extra),
         ) from error
 
 

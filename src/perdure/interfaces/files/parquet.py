@@ -9,6 +9,7 @@ from typing import IO, Any, Final
 
 from perdure.records.bounded_json import parse_json
 from perdure.records.errors import InvalidInput, StoreError
+from perdure.records.installation import how_to_install
 from perdure.records.transfer import Line
 
 _HEADER: Final = 65_536  # bytes of a page's header at most: its statistics may hold two values of the column
@@ -108,9 +109,7 @@ try:
     import pyarrow as pa
     from pyarrow import parquet as pq
 except ImportError as missing:
-    raise StoreError(
-        f"Parquet needs the package pyarrow ({missing}).", remedy='Install it with `pip install "perdure[parquet]"`.'
-    ) from missing
+    raise StoreError(f"Parquet needs the package pyarrow ({missing}).", remedy=how_to_install("parquet")) from missing
 
 ROWS: Final = 5000
 LARGE: Final = 8_000_000  # rows, and characters, of a row group at most: it is in memory at once

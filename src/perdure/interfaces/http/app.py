@@ -35,13 +35,14 @@ from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.metrics import STORE_SECONDS
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.problems import RequestRefused, problem_of
-from perdure.interfaces.http.routes import SCHEMA, VerbShortcut, verb_endpoints, verb_routes
-from perdure.interfaces.http.sessions import Sessions
+from perdure.interfaces.http.routes import SCHEMA, VerbShortcut, methods_of, path_of, verb_endpoints, verb_routes
+from perdure.interfaces.http.sessions import Sessions, own_path
 from perdure.interfaces.http.settings import Settings
 from perdure.interfaces.http.shared import Shared
 from perdure.records.access import EVERYWHERE
 from perdure.records.deadline import within
 from perdure.records.errors import NotAllowed, PerdureError
+from perdure.verbs.declaration import VERBS
 from perdure.verbs.results import as_json
 
 if TYPE_CHECKING:
@@ -253,10 +254,19 @@ def _readiness(get_memory: Callable[[], Memory], watching: Any) -> Callable[[Req
     return ready
 
 
+def _route_meant(scope: Scope) -> str | None:
+    """Return the route of the verb that a path names in another spelling, such as Python's."""
+    named = own_path(scope).rstrip("/").rpartition("/")[2].lower()
+    plain = named.replace("_", "").replace("-", "")
+    verb = next((verb for name, verb in VERBS.items() if name.replace("_", "") == plain), None)
+    return None if verb is None else f"{methods_of(verb)[-1]} {path_of(verb)}"
+
+
 def _problem_of_refusal(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
+    route = _route_meant(request.scope) if status == _NO_ROUTE else None
     remedies = {
-        404: "See /openapi.json for the routes.",
+        404: "See /openapi.json for the routes." if route is None else f"Use {route}.",
         405: "Use POST, or GET where a verb only reads.",
         413: "Split it into several calls.",
     }

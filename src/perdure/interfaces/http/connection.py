@@ -15,9 +15,12 @@ STALL_SECONDS: Final = 30.0
 """How long a client may take to make room for more of an answer, about 64 kB: a slower one is cut off."""
 READ_SECONDS: Final = 60.0
 """How long a client may take to read the rest of an answer after the connection was closed on our side."""
-REST_BYTES: Final = 1 << 20
-REST_SECONDS: Final = 5.0
-"""How much of a body is still read, and for how long, when it was answered already: the client may look only then."""
+REST_BYTES: Final = 64 << 20
+REST_SECONDS: Final = 15.0
+"""How much of a body is still read, and for how long, when it was answered already: the client may look only then.
+
+What comes is dropped. Closed before, most clients see a reset connection instead of the answer.
+"""
 
 
 class BoundedConnection(HttpToolsProtocol):

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Final, Literal
 
 from perdure.records.errors import PerdureError
+from perdure.records.installation import WITH_EMBEDDER, embedder_source, install_command, sources_for
 
 PLUGIN: Final = Path(__file__).parent / "claude-code"  # the plugin's folder as it is shipped
 SCRIPT: Final = "launch.sh"
 RECORD: Final = "command"  # the file beside the launcher that names the command to prefer
+SOURCE: Final = "source"  # the file beside it that says where that installation came from
 
 
 def own_command() -> Path:
@@ -26,12 +28,38 @@ def own_command() -> Path:
 
 
 def write_launcher(folder: Path) -> Path:
-    """Put the launcher and a record of this environment's command into a folder, and return the launcher's path."""
+    """Put the launcher and records of this environment into a folder, and return the launcher's path.
+
+    The records are the command, and where the installation came from, if that is known.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     launcher = folder / SCRIPT
     shutil.copyfile(PLUGIN / "scripts" / SCRIPT, launcher)
     (folder / RECORD).write_text(f"{own_command()}\n", "utf-8")
+    lines = source_lines()
+    if lines:
+        (folder / SOURCE).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    else:
+        (folder / SOURCE).unlink(missing_ok=True)  # an earlier installation's
     return launcher
+
+
+def source_lines() -> list[str]:
+    """Return what the launcher needs to fetch this Perdure again from where it came; nothing where that is unknown.
+
+    Lines are of four kinds: a ``path`` that must exist, what ``uvx`` takes (``--from``, ``--with``), and the command
+    that tells a person how to ``install`` it.
+    """
+    embedder = embedder_source()
+    extras = ("mcp",) if embedder is None else ("mcp", WITH_EMBEDDER)
+    sources = sources_for(extras)
+    if sources is None:
+        return []
+    own, *others = sources
+    lines = [f"path {source.path}" for source in sources if source.path is not None]
+    lines += [f"--from {own.requirement(*extras)}"]
+    lines += [f"--with {source.requirement()}" for source in others if source.url is not None]
+    return [*lines, f"install {install_command(*extras)}"]
 
 
 def data_folder() -> Path:

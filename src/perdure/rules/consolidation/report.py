@@ -116,11 +116,12 @@ def labels_of(
     marks: PairMarks,
     policy: ConsolidatePolicy,
 ) -> Labels:
-    """Return what becomes of pairs: what the table says of them, unless both memories stay nevertheless.
+    """Return what becomes of pairs: they are merged, or a person is asked, or they are linked, or nothing is done.
 
-    Then a person is asked, or nothing is done where nobody needs to be asked. Of groups that nothing was decided about
-    the table alone speaks.
+    Nothing is done where nobody needs to be asked, and where one of them goes into a third memory. Of groups that
+    nothing was decided about the table alone speaks.
     """
+    merge_of = {i: m for p in proposals for m in p.merges for i in (m.keeper, *m.losers)}
     losers, asked = _losers(proposals), {(pair.a, pair.b) for pair, _ in marks.reviews}
     decided = {(pair.a, pair.b) for some in within[: len(proposals)] for pair in some}
     found = {}
@@ -128,7 +129,9 @@ def labels_of(
         key, label = (pair.a, pair.b), pair_label(pair, policy)
         if key in asked:
             label = Label.REVIEW
-        elif label in _ASKED and key in decided and losers.isdisjoint(key):
+        elif not losers.isdisjoint(key):
+            label = Label.MERGE if merge_of.get(pair.a) is merge_of.get(pair.b) else Label.KEEP
+        elif label in _ASKED and key in decided:
             label = Label.KEEP
         found[key] = label
     return found
@@ -162,7 +165,7 @@ def report_groups(
         for m in proposal.merges:
             members = tuple(sorted({*m.losers, *((m.keeper,) if m.keeper else ())}))
             keeper, alike = stand[m.losers[0]], _round_similarity(m.similarity)
-            result.append(ConsolidationGroup(keeper, members, alike, action, m.label.value))
+            result.append(ConsolidationGroup(keeper, members, alike, action, Label.MERGE.value))
         if not proposal.merges and proposal.left:
             label = max((labels[pair.a, pair.b] for pair in pairs), key=list(Label).index, default=Label.KEEP).value
             result.append(

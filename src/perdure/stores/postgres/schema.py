@@ -23,6 +23,7 @@ from perdure.records.errors import (
     StoreTooNew,
     StoreTooOld,
 )
+from perdure.records.installation import how_to_upgrade
 from perdure.stores.postgres import distribution
 from perdure.stores.postgres.distribution import ON_CLUSTER, ON_SERVER, Say, migration_steps, tables
 from perdure.stores.postgres.faults import COLLIDED, first_line, translate_error
@@ -288,7 +289,7 @@ def _refuse_newer(version: int, oldest: int, shown: str) -> None:
     if version > newest() and oldest > newest():
         raise StoreTooNew(
             f"{shown} has schema {version}; this Perdure supports up to {newest()}.",
-            remedy="Upgrade with `pip install -U perdure`; nothing was changed.",
+            remedy=f"{how_to_upgrade()}; nothing was changed.",
         )
 
 

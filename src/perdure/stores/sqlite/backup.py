@@ -32,6 +32,7 @@ from perdure.records.errors import (
     StoreTooNew,
 )
 from perdure.records.growing_file import growing_path
+from perdure.records.installation import how_to_upgrade
 from perdure.records.store_files import APPLICATION_ID, SIDE_FILES, refuse_replaced_store
 from perdure.stores.sqlite.alone import check_log
 from perdure.stores.sqlite.checking import find_faults
@@ -188,7 +189,7 @@ def _check_identity(connection: apsw.Connection, path: str) -> None:
     if found > newest:
         raise StoreTooNew(
             f"{path} has schema {found}; this Perdure supports up to {newest}.",
-            remedy="Upgrade with `pip install -U perdure`.",
+            remedy=f"{how_to_upgrade()}.",
         )
 
 

@@ -22,6 +22,7 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
+from perdure.records.installation import how_to_upgrade
 from perdure.records.store_files import APPLICATION_ID
 from perdure.stores.sqlite.alone import AloneConnection, check_log
 from perdure.stores.sqlite.lines import add_functions, line_texts, plain_id
@@ -147,7 +148,7 @@ def _refuse_newer(found: int, path: str) -> None:
     if found > newest:
         raise StoreTooNew(
             f"{path} has schema {found}; this Perdure supports up to {newest}.",
-            remedy="Upgrade with `pip install -U perdure`; the file is unchanged.",
+            remedy=f"{how_to_upgrade()}; the file is unchanged.",
         )
 
 
