@@ -426,7 +426,6 @@ def test_a_secret_may_be_of_any_class_of_text_and_is_never_repeated(memory):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda m: m.erase(["0" * 36]), r"erase\(\) is missing the argument 'reason'\."),
         (lambda m: m.undo("last", nonsense=1), r"undo\(\) got an unexpected keyword argument 'nonsense'\."),
         (lambda m: m.undo("last", "first"), r"undo\(\) got too many positional arguments\."),
         (lambda m: m.undo("last", operation_id="last"), r"undo\(\) got multiple values for argument 'operation_id'\."),

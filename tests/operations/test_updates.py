@@ -14,7 +14,7 @@ TOLD = [
     {"content": "My grocery budget is $500 monthly.", "role": "user", "session": "a"},
     {"content": "The recipe for lentil soup needs cumin.", "role": "user", "session": "c"},
     {
-        "content": "Because of the guests my grocery budget was increased to $550 monthly, starting in May.",
+        "content": "Because of the guests my grocery budget was increased to $550 monthly.",
         "role": "user",
         "session": "b",
     },

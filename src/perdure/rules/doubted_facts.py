@@ -14,7 +14,7 @@ import numpy as np
 from perdure.records.memory import Kind, MemoryItem, Record, Status
 from perdure.records.vector import Vector
 from perdure.rules.language.clauses import clauses
-from perdure.rules.language.other_subjects import is_of_another
+from perdure.rules.language.other_subjects import may_replace
 from perdure.rules.language.replaced_values import ReplacedValue, content_words, replaced_values, returned_values
 from perdure.rules.language.words import CALENDAR
 from perdure.rules.last_said import said_at
@@ -136,7 +136,7 @@ def facts_replaced(
 
 
 def _is_of_another(statement: MemoryItem, value: ReplacedValue, sources: Iterable[str]) -> bool:
-    return any(is_of_another(source, statement.content, value) for source in sources)
+    return not all(may_replace(source, statement.content, value) for source in sources)
 
 
 def _trusted_replacements(statements: Iterable[MemoryItem]) -> Iterator[tuple[MemoryItem, ReplacedValue]]:

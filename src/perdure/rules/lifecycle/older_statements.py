@@ -23,7 +23,7 @@ from perdure.rules.differences import Statements, denying_texts, differing_texts
 from perdure.rules.doubted_facts import facts_of_replaced, facts_replaced
 from perdure.rules.language.clauses import clauses, says_besides, speaks_of_a_part
 from perdure.rules.language.first_day import begins_later
-from perdure.rules.language.other_subjects import is_of_another
+from perdure.rules.language.other_subjects import may_replace
 from perdure.rules.language.replaced_values import (
     ReplacedValue,
     changes,
@@ -274,7 +274,7 @@ def _of_no_other(
     """Return which of some messages are not about another thing than the one that names their value as replaced."""
     found = among.copy()
     for other in np.flatnonzero(among).tolist():
-        found[other] = not is_of_another(messages[other].content, messages[at].content, value)
+        found[other] = may_replace(messages[other].content, messages[at].content, value)
     return found
 
 
