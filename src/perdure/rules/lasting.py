@@ -256,6 +256,7 @@ def _lasts(part: str, names: Collection[str]) -> bool:
     refers = _STANDS_FOR.match(part) if begins else _REFERS.match(part)
     if (
         refers
+        or compares_with_another(part)
         or _rests_on_another(part)
         or is_passing(part)
         or _HAPPENED.search(part)
@@ -287,7 +288,7 @@ def _tells(part: str, names: Collection[str]) -> bool:
 
 def stands_alone(part: str) -> bool:
     """Return whether what is said can be understood without what was said before it."""
-    return not (_REFERS.match(part) or _rests_on_another(part))
+    return not (_REFERS.match(part) or compares_with_another(part) or _rests_on_another(part))
 
 
 def compares_with_another(part: str) -> bool:
