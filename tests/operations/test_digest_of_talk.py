@@ -361,24 +361,3 @@ def test_a_question_that_was_recalled_has_a_line_if_it_names_or_numbers_enough(o
     text = memory.digest()
     assert named in text
     assert [words for words in asked if words in text] == []
-
-
-def section_of(text, words):
-    """Return the heading above the line that has some words; None where there is none."""
-    before, found, _ = text.partition(words)
-    return before.rpartition("## ")[2].partition("\n")[0] if found else None
-
-
-@pytest.mark.parametrize(
-    ("said", "is_rule"),
-    [
-        ("Later than that they get half of the price as credit, never as cash.", False),
-        ("After that they get half of the price as credit, never as cash.", False),
-        ("Later than 24 hours before they get half of the price, never as cash.", True),
-        ("After the opening week they get half of the price, never as cash.", True),
-    ],
-)
-def test_what_compares_with_something_said_elsewhere_is_no_rule_of_its_own(opening, said, is_rule):
-    memory = opening(embedder=HashEmbedder())
-    memory.ingest([{"role": "user", "speaker": "Maya", "content": said, "at": "2025-12-31T01:00:00Z"}], session="a")
-    assert (section_of(memory.digest(), said) == "Rules and decisions") is is_rule

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import time
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 from starlette.applications import Starlette
 
 import perdure
-from conftest import Clock, weekly
+from conftest import Clock
 from interfaces.pages.browsing import Browser, Hand
 from perdure.interfaces import pages
 from perdure.interfaces.views import Request, view_of
@@ -701,16 +699,3 @@ def test_what_only_may_be_untrue_stays_first_beside_a_prompt(opened, clock):
     assert found.index(DAGSTER) < found.index(AIRFLOW)
     shown = memory.agent.beside("Do we run Dagster as the scheduler?", "next", "default")
     assert 0 < shown.index(DAGSTER) < shown.index(AIRFLOW)
-
-
-@weekly
-def test_what_is_left_of_a_decision_that_is_over_stands_with_no_rules(opened, clock):
-    """Of "Tomasz suggested the end of the week, and we agreed: ..." only the suggestion was left, as a rule."""
-    clock.now = datetime(2026, 12, 1, tzinfo=UTC)
-    memory = opened()
-    folder = Path(perdure.__file__).parent / "interfaces" / "demo"
-    memory.ingest([json.loads(line) for line in (folder / "conversation.jsonl").read_text("utf-8").splitlines()])
-    rules = memory.digest().partition("## Rules and decisions\n")[2].partition("\n## ")[0]
-    assert "PostgreSQL 16.2" in rules
-    assert "Tomasz suggested" not in rules
-    assert "Later than that" not in rules

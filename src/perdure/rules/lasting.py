@@ -63,13 +63,6 @@ _REFERS: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """What begins like this rests on what was said before it, and tells nothing alone."""
-_COMPARES: Final = lazy_pattern(
-    r"\W*(?:(?:\w{2,20}er|more|less|worse)\s+than\s+(?:that|this|those|these|it|them)"
-    r"|(?:after|before|until|above|below|beyond)\s+(?:that|this|those|these))"
-    r"(?=\s*[,;:.]|\s+(?:they|we|you|he|she|it|I|the|an?|there|no|nobody|nothing|is|are|was|were|has|will)\b)",
-    re.IGNORECASE,
-)
-"""A comparison with what stands in another sentence: "Later than that they get half of the price"."""
 _JOINS: Final = lazy_pattern(r"\W*(?:also|and|but|so)\b[\s,]*", re.IGNORECASE)
 """What begins like this goes on from the sentence before it: beside that one it can be understood."""
 _RESTS: Final = lazy_pattern(
@@ -256,7 +249,6 @@ def _lasts(part: str, names: Collection[str]) -> bool:
     refers = _STANDS_FOR.match(part) if begins else _REFERS.match(part)
     if (
         refers
-        or compares_with_another(part)
         or _rests_on_another(part)
         or is_passing(part)
         or _HAPPENED.search(part)
@@ -288,12 +280,7 @@ def _tells(part: str, names: Collection[str]) -> bool:
 
 def stands_alone(part: str) -> bool:
     """Return whether what is said can be understood without what was said before it."""
-    return not (_REFERS.match(part) or compares_with_another(part) or _rests_on_another(part))
-
-
-def compares_with_another(part: str) -> bool:
-    """Return whether a sentence begins with a comparison with what another one says: "Later than that ..."."""
-    return _COMPARES.match(part) is not None
+    return not (_REFERS.match(part) or _rests_on_another(part))
 
 
 def _rests_on_another(part: str) -> bool:

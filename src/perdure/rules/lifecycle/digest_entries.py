@@ -20,7 +20,6 @@ from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
 from perdure.rules.last_said import said_at
 from perdure.rules.lasting import (
-    compares_with_another,
     is_passing,
     is_rule,
     is_supposed,
@@ -32,7 +31,6 @@ from perdure.rules.lasting import (
 )
 from perdure.rules.lifecycle.digest_lines import (
     day_of,
-    message_as_it_holds,
     render_line,
     says_only_a_secret,
     sort_of_memory,
@@ -206,8 +204,7 @@ def _only_asks(memory: MemoryItem, sort: Sort) -> bool:
 
 def _places(memories: Sequence[MemoryItem], older: OlderStatements) -> dict[str, tuple[str, Sequence[str]]]:
     names = names_within(m.content[:_HEAD] for m in memories)
-    whole = (message_as_it_holds(memory, _apart(older.left_out.get(memory.id, ()))) for memory in memories)
-    places = {memory.id: _place(memory, names) for memory in whole}
+    places = {memory.id: _place(memory, names) for memory in memories}
     standing = np.array([places[i][0] in (STATED, RULES, NOTES) for i in older.ids], np.bool_)
     for at, newer in enumerate(older.ids):
         before = np.flatnonzero(older.successions[at] & standing)
@@ -244,9 +241,7 @@ def _place_of_statement(memory: MemoryItem, sort: Sort, names: Collection[str]) 
     shown: Sequence[str] = ()
     if sort is not Sort.REQUEST and is_unsure(memory.content[:_HEAD]):
         section = OPEN if leaves_open(memory.content[:_HEAD], names) else ""
-    elif sort is Sort.REQUEST or (
-        (sort is Sort.DECISION or _gives_order(memory)) and not compares_with_another(memory.content)
-    ):
+    elif sort in (Sort.REQUEST, Sort.DECISION) or _gives_order(memory):
         section = RULES
     elif shown := [s for s in lasting_sentences(memory.content[:_HEAD], names) if not _is_polite(s)]:
         section = STATED

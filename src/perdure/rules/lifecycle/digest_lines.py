@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Final
@@ -45,17 +44,6 @@ def sort_of_memory(memory: MemoryItem) -> Sort:
     if memory.kind is not Kind.EPISODE or memory.state.sort in MESSAGE_SORTS:
         return memory.state.sort
     return _sort_of(memory.content, memory.speaker or "user")
-
-
-def message_as_it_holds(memory: MemoryItem, left_out: Iterable[tuple[int, int]]) -> MemoryItem:
-    """Return a message without what holds no longer: where the decision went, what is left may decide nothing."""
-    spans = sorted(left_out, reverse=True)
-    if not spans or sort_of_memory(memory) is not Sort.DECISION or memory.kind is not Kind.EPISODE:
-        return memory
-    text = memory.content
-    for start, end in spans:
-        text = text[:start] + text[end:]
-    return replace(memory, content=text, state=replace(memory.state, sort=_sort_of(text, memory.speaker or "user")))
 
 
 def render_line(
