@@ -285,7 +285,7 @@ def test_a_request_is_shown_without_the_words_that_ask():
         ),
         ("The release is on Monday.", "The release is on Friday, not on Monday.", "The release is on Friday."),
         ("The release is on Monday.", "We moved the release from Monday to Friday.", "We moved the release to Friday."),
-        ("Leo swims on Tuesday.", "Leo's lesson, he swims, is no longer on Tuesday, it is on Friday.", None),
+        ("Leo swims on Tuesday.", "Leo no longer swims on Tuesday, he swims on Friday.", None),
     ],
 )
 def test_what_a_later_message_names_as_replaced_is_not_shown(before, now, shown):

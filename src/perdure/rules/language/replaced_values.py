@@ -63,8 +63,10 @@ _DECIDING: Final = word_set(
 """What stands beside it and says not of what: "ok, let's go"."""
 _CHANGES: Final = lazy_pattern(_MOVES, re.IGNORECASE)
 _BEING: Final = lazy_pattern(r"\b(?:is|are|was|were|be|runs?|goes|lasts?)\s+\Z", re.IGNORECASE)
+_NEVER: Final = lazy_pattern(r"\b(?:never|not)\b|n['’]t\b", re.IGNORECASE)  # noqa: RUF001  # the typographic apostrophe
 _ON_TO: Final = lazy_pattern(r"to\s+\S+\s+to\b", re.IGNORECASE)
 _NEAR: Final = 10  # characters before "from", for the verb there
+_CLAUSE: Final = 40  # characters before it in which it may be denied
 _FROM_HERE: Final = lazy_pattern(r"\b(?:now|instead|as\s+of|from\s+(?:[^\W_]+\s+){1,3}on)\b", re.IGNORECASE)
 """What else says that something is not as it was: "tickets are 12 euros now"."""
 _SUBJECT: Final = lazy_pattern(
@@ -140,6 +142,7 @@ def replaced_values(text: str) -> tuple[ReplacedValue, ...]:
             )
             for match in pattern.finditer(head)
             if (words := content_words(_SLASH.sub(" ", match["old"])))
+            and not match["old"].lower().startswith("from ")  # "not from 8 to 16"
             and (place != _FROM or _is_moved(head, match.start(), match.end()))
         ]
     return tuple(found)
@@ -150,6 +153,7 @@ def _is_moved(text: str, start: int, end: int) -> bool:
     return (
         _CHANGES.search(text, 0, start) is not None
         and _BEING.search(text, max(0, start - _NEAR), start) is None
+        and _NEVER.search(text, max(0, start - _CLAUSE), start) is None
         and _ON_TO.match(text, end) is None
     )
 
