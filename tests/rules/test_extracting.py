@@ -285,7 +285,7 @@ def test_finds_in_hostile_texts_lie_apart_and_in_order(part):
         ("**Important:** Ensure that *both* backups run.", "Important: Ensure that both backups run."),
         ("- We chose Postgres 16.**", "We chose Postgres 16."),
         ("> 2. **We chose** `*.toml` files.", "We chose `*.toml` files."),
-        ("- [x] done: ***all*** of it", "done: all of it"),
+        ("- [x] done: ***all*** of it", "[x] done: all of it"),
         ("### Port of staging", "Port of staging"),
         ("**重要**的: 每天备份", "重要的: 每天备份"),
         ("2 * 3 is 6, and a*b*c", "2 * 3 is 6, and a*b*c"),

@@ -7,9 +7,12 @@ from functools import lru_cache
 from typing import Final
 
 _LEADING: Final = re.compile(
-    r"(?:#{1,6}|[-+•>]|\*(?!\*)|\d{1,3}[.)](?=[ \t]{1,8}\*\*))[ \t]{1,8}(?:\[[ xX]\][ \t]{1,8})?"
+    r"(?:#{1,6}|[-+•>]|\*(?!\*)|\d{1,3}[.)](?=[ \t]{1,8}\*\*))[ \t]{1,8}(?:\[ \][ \t]{1,8})?"
 )
-"""What begins a heading, an item of a list, a task or a quotation; a number without stars behind it may be a date's."""
+"""What begins a heading, an item of a list, an open task or a quotation; of a done one the mark says so.
+
+A number without stars behind it may be a date's.
+"""
 _HEADING: Final = re.compile(r"#{1,6}[ \t]")
 _RULE: Final = re.compile(r"[|:\s-]+")
 _STARS: Final = re.compile(r"`[^`\n]{1,200}`|(?<![*\\])\*{1,3}(?!\*)")
