@@ -159,5 +159,5 @@ def test_without_pyarrow_the_error_names_the_extra(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "perdure.interfaces.files.parquet", raising=False)
     (folder / "x.parquet").write_bytes(b"PAR1")
-    with pytest.raises(StoreError, match=r"perdure\[parquet\]"):
+    with pytest.raises(StoreError, match=r"\[parquet\]"):
         export_reader(str(folder / "x.parquet"))

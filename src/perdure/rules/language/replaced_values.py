@@ -80,8 +80,8 @@ _SLASH: Final = lazy_pattern(
 """Between two days: "the Tuesday/Thursday slots" are those of both."""
 _PLURAL_FROM: Final = 4
 _HEAD: Final = 2000
-_PAST: Final = (3, 4, 5, 6)
-"""The places of the patterns that only tell what was: "no longer on Monday", "drop Monday and"."""
+_PAST: Final = (2, 3, 4, 5, 6)
+"""The places of the patterns that only tell what was: "from Monday", "no longer on Monday", "drop Monday and"."""
 _FROM: Final = 2
 """The place of the pattern that also needs a verb of change."""
 
