@@ -114,6 +114,40 @@ def test_a_plan_that_is_called_off_leaves_what_holds(memory, clock, how):
     assert [f.value for f in memory.facts() if not f.denied] == ["0.12 euro"]
 
 
+@pytest.mark.parametrize("days", [0, 1, 12])
+@pytest.mark.parametrize("when", [{}, {"valid_from": "2027-01-01"}])
+def test_who_says_that_it_will_not_be_so_calls_the_plan_off(memory, clock, days, when):
+    memory.remember("Alpenstrom pays 0.12 euro per meter.", facts=[PRICE])
+    memory.remember("Alpenstrom pays 0.10 euro from 2027.", facts=[LATER])
+    clock.now = NOW + timedelta(days=days)
+    denied = {**PRICE, "value": "0.10 euro", "denied": True, **when}
+    done = memory.remember("Alpenstrom will not pay 0.10 euro after all.", facts=[denied])
+    assert [f.content for f in done.facts.replaced] == ["Alpenstrom: price: 0.10 euro (from 2027-01-01)"]
+    for day in (clock.now, DAY + timedelta(days=4)):
+        clock.now = day
+        held = [f for f in memory.facts() if not f.denied]
+        assert [(f.value, f.state, f.valid_to) for f in held] == [("0.12 euro", "active", "")]
+        assert "undecided" not in memory.digest()
+        assert "0.12 euro" in memory.digest()
+    memory.undo(done.operation)
+    assert "0.10 euro" in told(memory)
+
+
+def test_a_stranger_does_not_call_off_what_a_user_planned(memory, clock):
+    learn_price(memory)
+    denied = {**PRICE, "value": "0.10 euro", "denied": True}
+    memory.remember("Alpenstrom will not pay 0.10 euro.", facts=[denied], metadata={"trust": "external"})
+    clock.now = DAY
+    assert told(memory)["0.10 euro"] == "active"
+
+
+def test_who_says_that_a_plan_ends_later_leaves_its_begin(memory, clock):
+    learn_price(memory)
+    memory.learn(claims=[{**LATER, "denied": True, "valid_from": "2027-06-01"}])
+    for clock.now, value in ((DAY, ["0.10 euro"]), (datetime(2027, 6, 1, tzinfo=UTC), [])):
+        assert [f.value for f in memory.facts() if not f.denied] == value
+
+
 def test_what_was_planned_and_turns_out_wrong_gives_back_what_held(memory, clock):
     learn_price(memory)
     clock.now = DAY + timedelta(days=1)

@@ -276,7 +276,8 @@ class _Taker:
             old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at, trust)
         elif claim.denied:
             said = [k for k in known if k.fact.value.norm == claim.value.norm and not k.fact.denied]
-            old_facts = said if says_ended(each.given, self.handed.text) else []
+            ended = says_ended(each.given, self.handed.text)
+            old_facts = [k for k in said if ended or k.fact.is_upcoming(self.work.now)]  # a plan is called off
         else:  # "Jest is gone" names what the claim does not
             others = [k for k in known if k.fact.value.norm != claim.value.norm and not k.fact.denied]
             old_facts = [k for k in others if says_over(self.handed.text, k.fact.value.text, claim.value.text)]
