@@ -148,6 +148,53 @@ def test_who_says_that_a_plan_ends_later_leaves_its_begin(memory, clock):
         assert [f.value for f in memory.facts() if not f.denied] == value
 
 
+@pytest.mark.parametrize("how", ["forget the note", "forget the fact", "archive the fact"])
+def test_what_holds_goes_on_where_a_plan_is_put_away(memory, clock, how):
+    memory.remember("Alpenstrom pays 0.12 euro per meter.", facts=[PRICE])
+    note = memory.remember("Alpenstrom pays 0.10 euro from 2027.", facts=[LATER])
+    planned = next(f.id for f in memory.facts() if f.state == "upcoming")
+    verb, what = getattr(memory, how.split()[0]), note.id if how.endswith("note") else planned
+    gone = verb(what, "not planned")
+    assert told(memory) == {"0.12 euro": "active"}
+    assert memory.facts()[0].valid_to == ""
+    memory.undo(gone.operation)
+    assert [(f.value, f.valid_to[:10]) for f in memory.facts()] == [("0.12 euro", "2027-01-01"), ("0.10 euro", "")]
+    verb(what, "not planned")
+    memory.restore(what)
+    assert [(f.value, f.valid_to[:10]) for f in memory.facts()] == [("0.12 euro", "2027-01-01"), ("0.10 euro", "")]
+    assert "undecided" not in memory.digest()
+    verb(what, "not planned")
+    clock.now = DAY + timedelta(days=4)
+    assert told(memory) == {"0.12 euro": "active"}
+    assert "0.12 euro" in memory.digest()
+    assert memory.check() == []
+
+
+@pytest.mark.parametrize("gone", [(0,), (1,), (0, 1), (1, 0)])
+def test_of_two_plans_each_is_put_away_by_itself(memory, clock, gone):
+    memory.learn(claims=[PRICE])
+    plans = [
+        memory.remember("0.10 euro from 2027.", facts=[LATER]).id,
+        memory.remember("0.08 euro from June.", facts=[{**LATER, "value": "0.08 euro", "valid_from": "2027-06-01"}]).id,
+    ]
+    for each in gone:
+        memory.forget(plans[each])
+    values = [f.value for f in memory.facts()]
+    for clock.now in (DAY, datetime(2027, 6, 1, tzinfo=UTC)):
+        assert len([f for f in memory.facts() if f.state != "upcoming"]) == 1
+    assert [f.value for f in memory.facts()] == values[-1:]
+
+
+def test_two_plans_of_one_note_come_back_together(memory, clock):
+    memory.learn(claims=[PRICE])
+    june = {**LATER, "value": "0.08 euro", "valid_from": "2027-06-01"}
+    note = memory.remember("0.10 euro from 2027, 0.08 euro from June.", facts=[LATER, june])
+    before = [(f.value, f.valid_to) for f in memory.facts()]
+    memory.forget(note.id)
+    memory.restore(note.id)
+    assert [(f.value, f.valid_to) for f in memory.facts()] == before
+
+
 def test_what_was_planned_and_turns_out_wrong_gives_back_what_held(memory, clock):
     learn_price(memory)
     clock.now = DAY + timedelta(days=1)

@@ -36,6 +36,7 @@ from perdure.knowledge.operations.learn import learn
 from perdure.knowledge.operations.learn_claims import known_beside
 from perdure.knowledge.operations.model_reading import waiting_sessions
 from perdure.knowledge.operations.over_facts import earlier_facts, over_facts, over_of
+from perdure.knowledge.operations.planned_facts import call_off, plan_again
 from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
@@ -207,6 +208,12 @@ class Knowledge(Extension[Context]):
     ) -> list[Change]:
         """Return the conflicts and questions that bringing a fact back opens."""
         return restore_conflicts(ctx, record, now, since, planned)
+
+    def call_off(self, ctx: Context, decisions: Decisions, hidden: Sequence[str], because: str, /) -> list[Change]:
+        return call_off(ctx, decisions, hidden, because)
+
+    def plan_again(self, ctx: Context, decisions: Decisions, shown: Sequence[str], /) -> list[Change]:
+        return plan_again(ctx, decisions, shown)
 
     def about(self, ctx: Context, namespace: str, name: str, /) -> Subject:
         return subject_of(ctx, namespace, name)
