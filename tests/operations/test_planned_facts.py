@@ -195,6 +195,39 @@ def test_two_plans_of_one_note_come_back_together(memory, clock):
     assert [(f.value, f.valid_to) for f in memory.facts()] == before
 
 
+@pytest.mark.parametrize("how", ["claim", "call"])
+@pytest.mark.parametrize("facts", [[PRICE], [PRICE, {**PRICE, "predicate": "contact", "value": "Ida"}], []])
+def test_what_is_to_be_replaced_by_id_holds_until_the_day(memory, clock, how, facts):
+    note = memory.remember("Alpenstrom pays 0.12 euro per meter.", facts=facts)
+    clock.now = NOW + timedelta(days=1)
+    if how == "claim":
+        done = memory.remember("0.10 euro from 1 January 2027.", facts=[{**LATER, "replaces": note.id}])
+    else:
+        done = memory.remember("0.10 euro from 1 January 2027.", facts=[LATER], replaces=[note.id])
+    assert not done.facts.replaced
+    for clock.now in (NOW + timedelta(days=2), DAY - timedelta(seconds=1)):
+        assert told(memory) == {**{f["value"]: "active" for f in facts}, "0.10 euro": "upcoming"}
+        (line,) = [each for each in memory.digest().splitlines() if "pays 0.12 euro" in each]
+        assert "otherwise" not in line
+        assert memory.get(note.id).status == "active"
+    clock.now = DAY
+    assert told(memory) == {**{f["value"]: "active" for f in facts[1:]}, "0.10 euro": "active"}
+    if len(facts) == 1:
+        assert "pays 0.12 euro" not in memory.digest()
+    memory.undo(done.operation)
+    assert told(memory) == {f["value"]: "active" for f in facts}
+    assert memory.check() == []
+
+
+def test_one_of_several_values_is_replaced_on_the_day(memory, clock):
+    german = {"subject": "Ida", "predicate": "languages", "value": "German"}
+    memory.learn(claims=[german])
+    memory.learn(claims=[{**german, "value": "French", "replaces": "German", "valid_from": "2027-01-01"}])
+    assert told(memory) == {"German": "active", "French": "upcoming"}
+    clock.now = DAY
+    assert told(memory) == {"French": "active"}
+
+
 def test_what_was_planned_and_turns_out_wrong_gives_back_what_held(memory, clock):
     learn_price(memory)
     clock.now = DAY + timedelta(days=1)

@@ -26,6 +26,7 @@ from perdure.records.memory import (
 )
 from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
+from perdure.rules.decisions import Decisions
 from perdure.rules.doubted_facts import doubted_by
 from perdure.rules.language.first_day import begins_later
 from perdure.rules.last_said import said_at
@@ -176,6 +177,17 @@ def _calling_untrue(ctx: Context, namespace: str, identity: str) -> Iterator[tup
     for later, kind, weight in ctx.store.links_to(namespace, identity):
         if kind in (LIKELY_SUPERSEDES, MAY_SUPERSEDE):
             yield later, {"kind": kind, "other": identity, "weight": weight}
+
+
+def later_replaced(ctx: Context, decisions: Decisions, stands: str, others: Iterable[str]) -> list[Change]:
+    """Return the links from a memory to those whose place it takes on a day to come: they hold until then."""
+    known = {(kind, other) for kind, other, _ in ctx.store.links(decisions.namespace, stands)}
+    rows = [
+        {"kind": LIKELY_SUPERSEDES, "other": other, "weight": 1.0} for other in dict.fromkeys(others) if other != stands
+    ]
+    there = known | decisions.linked(stands)
+    because = "what begins later is said to replace it"
+    return [Change(Target.LINK, stands, None, r, because) for r in rows if (r["kind"], r["other"]) not in there]
 
 
 def judges_statements(ctx: Context) -> bool:
