@@ -228,6 +228,18 @@ def test_one_of_several_values_is_replaced_on_the_day(memory, clock):
     assert told(memory) == {"French": "active"}
 
 
+def test_who_says_again_what_holds_now_is_told_of_the_plan_which_stays(memory, clock):
+    learn_price(memory)
+    clock.now = NOW + timedelta(days=9)
+    plan = ("Alpenstrom: price: 0.10 euro (from 2027-01-01)",)
+    assert memory.remember("Alpenstrom still pays 0.12 euro.", facts=[PRICE]).facts.planned == plan
+    changed = {**PRICE, "value": "0.11 euro", "replaces": "0.12 euro"}
+    assert memory.remember("Alpenstrom pays 0.11 euro.", facts=[changed]).facts.planned == plan
+    clock.now = DAY
+    assert told(memory) == {"0.10 euro": "active"}
+    assert memory.remember("Alpenstrom pays 0.10 euro.", facts=[{**PRICE, "value": "0.10 euro"}]).facts.planned == ()
+
+
 def test_what_was_planned_and_turns_out_wrong_gives_back_what_held(memory, clock):
     learn_price(memory)
     clock.now = DAY + timedelta(days=1)

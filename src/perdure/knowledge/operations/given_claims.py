@@ -23,7 +23,7 @@ from perdure.knowledge.operations.past_claims import (
     take_past,
     with_days_of,
 )
-from perdure.knowledge.operations.planned_claims import says_begun, with_what_holds_until_then
+from perdure.knowledge.operations.planned_claims import says_begun, told_plans, with_what_holds_until_then
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
@@ -94,7 +94,7 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
     notes = tuple(related_memory(work.ctx, work.record(i)) for i in tally.superseded)
     taken = tuple(MatchedName(name, known) for name, known in tally.taken.items())
     became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
-    return ClaimResult(*became, replaced, tuple(tally.planned), tuple(dict.fromkeys(tally.unknown)), notes, taken)
+    return ClaimResult(*became, replaced, told_plans(writer), tuple(dict.fromkeys(tally.unknown)), notes, taken)
 
 
 class _Taker:

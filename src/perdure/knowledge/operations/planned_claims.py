@@ -32,6 +32,16 @@ def with_what_holds_until_then(writer: ClaimWriter, names: Names, handed: Handed
     return replace(handed, keeps=tuple(dict.fromkeys((*handed.keeps, *kept))))
 
 
+def told_plans(writer: ClaimWriter) -> tuple[str, ...]:
+    """Return what begins later, in words: what is said to, and what ends then what is said to hold now."""
+    work, tally = writer.work, writer.tally
+    said = [work.facts[i] for i in dict.fromkeys((*tally.created, *tally.reinforced))]
+    plans = [fact.followed_by for fact in said if fact.followed_by and fact.followed_by not in tally.created]
+    work.read(plans)
+    upcoming = [i for i in plans if i in work.facts and work.facts[i].is_upcoming(work.now)]
+    return tuple(dict.fromkeys((*tally.planned, *(work.record(i).content.text for i in upcoming))))
+
+
 def says_begun(claim: Claim, fact: Fact, now: Instant) -> bool:
     """Whether a claim says that what was planned holds already."""
     return fact.is_upcoming(now) and (fact.value.norm, fact.denied) == (claim.value.norm, False)
