@@ -240,6 +240,35 @@ def test_who_says_again_what_holds_now_is_told_of_the_plan_which_stays(memory, c
     assert memory.remember("Alpenstrom pays 0.10 euro.", facts=[{**PRICE, "value": "0.10 euro"}]).facts.planned == ()
 
 
+@pytest.mark.parametrize("policy", [{"embedder": {"model": "none"}}, {}])
+@pytest.mark.parametrize(
+    ("now", "then"), [("Shift lead is Ugo.", "Shift lead is Wanda."), ("SLA: 4 hours.", "SLA: 2 hours.")]
+)
+def test_a_note_whose_facts_begin_later_tells_the_day_and_waits_for_it(tmp_path, clock, policy, now, then):
+    fact = {"subject": "shift", "predicate": "lead"}
+    with perdure.open(tmp_path / "b.db", policy, clock=clock) as memory:
+        old = memory.remember(now, facts=[{**fact, "value": now.split()[1 if "SLA" in now else -1]}])
+        clock.now = NOW + timedelta(days=1)
+        new = memory.remember(
+            then, facts=[{**fact, "value": then.split()[1 if "SLA" in now else -1], "valid_from": "2027-01-01"}]
+        )
+        clock.now = NOW + timedelta(days=3)
+        for text in (memory.digest(), memory.agent.opening("s1", "default")):
+            lines = {line.partition(" (")[0]: line for line in str(text).splitlines() if line.startswith("- ")}
+            assert "(from 2027-01-01)" in lines[f"- {then}"]
+            assert "otherwise" not in lines[f"- {now}"]
+        hits = [h for h in memory.recall(now).hits if h.memory.id in (old.id, new.id)]
+        assert [(h.memory.id, h.upcoming, h.newer) for h in hits][:1] == [(old.id, "", ())]
+        assert [h.upcoming for h in hits[1:]] in ([], ["2027-01-01"])
+        shown = [line for line in str(memory.agent.beside(then, "s2", "default")).splitlines() if then in line]
+        assert all("not true yet: from 2027-01-01" in line for line in shown)
+        assert all(not h.upcoming for h in memory.recall(then, as_of=DAY).hits)
+        clock.now = DAY
+        assert now not in str(memory.digest())
+        assert "(from" not in next(line for line in str(memory.digest()).splitlines() if then in line)
+        assert [h.upcoming for h in memory.recall(then).hits if h.memory.id == new.id] == [""]
+
+
 def test_what_was_planned_and_turns_out_wrong_gives_back_what_held(memory, clock):
     learn_price(memory)
     clock.now = DAY + timedelta(days=1)

@@ -161,7 +161,7 @@ class Knowledge(Extension[Context]):
         outdated |= {i for i, over in known.items() if over.is_whole}
         if _learns(ctx):  # each run of words of all notes is looked up: a policy that reads none does without
             outdated |= outdated_notes(ctx, namespace, [n for n in notes if n.id not in known]).keys()
-        shown = {i: over.in_text for i, over in known.items() if over.facts}
+        shown = {i: replace(o.in_text, begins=o.begins) for i, o in known.items() if o.facts or o.begins}
         says = {i: known[i].says if i in known else (i,) for i in (*facts, *known) if i not in outdated}
         rivals = rival_values(ctx, namespace, says)
         return OutdatedMemories(

@@ -93,13 +93,14 @@ def _link(pair: ComparedPair, chance: float, least: float) -> Change:
 class CachedReads:
     """Links, memories and keys of facts of a namespace, each read once however often it is asked for."""
 
-    __slots__ = ("_ctx", "_keys", "_links", "_namespace", "_records")
+    __slots__ = ("_begins", "_ctx", "_keys", "_links", "_namespace", "_records")
 
     def __init__(self, ctx: Context, namespace: str, links: Mapping[str, Links] = MappingProxyType({})) -> None:
         self._ctx, self._namespace = ctx, namespace
         self._links: dict[str, set[Link]] = {i: set(some) for i, some in links.items()}
         self._records: dict[str, Record | None] = {}
         self._keys: dict[str, str | None] = {}
+        self._begins: dict[str, Instant] = {}
 
     def links(self, ids: Collection[str]) -> set[Link]:
         """Return all links from or to some memories."""
@@ -122,8 +123,15 @@ class CachedReads:
         """Return the subject and predicate of those of some ids that are facts, as their documents are named."""
         if unread := sorted(set(ids) - self._keys.keys()):
             self._keys |= dict.fromkeys(unread)
-            self._keys |= {d.id: d.name for d in self._ctx.store.documents.find(self._namespace, Shelf.FACT, unread)}
+            for d in self._ctx.store.documents.find(self._namespace, Shelf.FACT, unread):
+                self._keys[d.id] = d.name
+                if d.data["retired_ms"] is None:
+                    self._begins[d.id] = d.data["valid_from_ms"] if d.data.get("planned") else 0
         return {i: key for i in ids if (key := self._keys[i]) is not None}
+
+    def planned(self, ids: Collection[str]) -> dict[str, Instant]:
+        """Return when those of some ids that are believed facts begin to hold; 0 where that is not planned."""
+        return {i: self._begins[i] for i in self.fact_keys(ids) if i in self._begins}
 
 
 class AffirmedLinks(NamedTuple):
@@ -251,8 +259,13 @@ def _of_other_facts(reading: CachedReads, pairs: Collection[tuple[str, str]]) ->
 
 def _ahead(ctx: Context, reading: CachedReads, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return the pairs whose later memory says what will be so from a day on that has not come yet."""
-    today, records = day_at(ctx.clock(), ctx.policy.days.tz), reading.records({later for later, _ in pairs})
+    later = {later for later, _ in pairs}
+    today, records = day_at(ctx.clock(), ctx.policy.days.tz), reading.records(later)
     ahead = {i for i, record in records.items() if begins_later(record.content.text, record.state, today)}
+    said = [(fact, memory) for fact, kind, memory in reading.links(later) if kind == DERIVED and memory in later]
+    planned = reading.planned({fact for fact, _ in said})
+    holding = {memory for fact, memory in said if fact in planned and planned[fact] <= ctx.clock()}
+    ahead |= {memory for fact, memory in said if fact in planned} - holding
     return {(later, earlier) for later, earlier in pairs if later in ahead}
 
 
