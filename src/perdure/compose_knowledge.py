@@ -102,6 +102,8 @@ _MEETS: Final[Mapping[str, Callable[..., bool]]] = {
     "questions": _holds(Shelf.LESSON),
     "answer": lambda _ctx, record, *_: record.state.kind is Kind.FACT,
     "conflicts": lambda _ctx, record, *_: record.state.kind is Kind.FACT,
+    "call_off": lambda _ctx, decisions, ids, _: any(decisions.states[i].kind is Kind.FACT for i in ids),
+    "plan_again": lambda _ctx, decisions, ids: any(decisions.states[i].kind is Kind.FACT for i in ids),
     "promote": lambda _ctx, _namespace, _decisions, ids: bool(ids),
 }
 """Seam -> whether a call of it meets something that was learned."""

@@ -114,6 +114,161 @@ def test_a_plan_that_is_called_off_leaves_what_holds(memory, clock, how):
     assert [f.value for f in memory.facts() if not f.denied] == ["0.12 euro"]
 
 
+@pytest.mark.parametrize("days", [0, 1, 12])
+@pytest.mark.parametrize("when", [{}, {"valid_from": "2027-01-01"}])
+def test_who_says_that_it_will_not_be_so_calls_the_plan_off(memory, clock, days, when):
+    memory.remember("Alpenstrom pays 0.12 euro per meter.", facts=[PRICE])
+    memory.remember("Alpenstrom pays 0.10 euro from 2027.", facts=[LATER])
+    clock.now = NOW + timedelta(days=days)
+    denied = {**PRICE, "value": "0.10 euro", "denied": True, **when}
+    done = memory.remember("Alpenstrom will not pay 0.10 euro after all.", facts=[denied])
+    assert [f.content for f in done.facts.replaced] == ["Alpenstrom: price: 0.10 euro (from 2027-01-01)"]
+    for day in (clock.now, DAY + timedelta(days=4)):
+        clock.now = day
+        held = [f for f in memory.facts() if not f.denied]
+        assert [(f.value, f.state, f.valid_to) for f in held] == [("0.12 euro", "active", "")]
+        assert "undecided" not in memory.digest()
+        assert "0.12 euro" in memory.digest()
+    memory.undo(done.operation)
+    assert "0.10 euro" in told(memory)
+
+
+def test_a_stranger_does_not_call_off_what_a_user_planned(memory, clock):
+    learn_price(memory)
+    denied = {**PRICE, "value": "0.10 euro", "denied": True}
+    memory.remember("Alpenstrom will not pay 0.10 euro.", facts=[denied], metadata={"trust": "external"})
+    clock.now = DAY
+    assert told(memory)["0.10 euro"] == "active"
+
+
+def test_who_says_that_a_plan_ends_later_leaves_its_begin(memory, clock):
+    learn_price(memory)
+    memory.learn(claims=[{**LATER, "denied": True, "valid_from": "2027-06-01"}])
+    for clock.now, value in ((DAY, ["0.10 euro"]), (datetime(2027, 6, 1, tzinfo=UTC), [])):
+        assert [f.value for f in memory.facts() if not f.denied] == value
+
+
+@pytest.mark.parametrize("how", ["forget the note", "forget the fact", "archive the fact"])
+def test_what_holds_goes_on_where_a_plan_is_put_away(memory, clock, how):
+    memory.remember("Alpenstrom pays 0.12 euro per meter.", facts=[PRICE])
+    note = memory.remember("Alpenstrom pays 0.10 euro from 2027.", facts=[LATER])
+    planned = next(f.id for f in memory.facts() if f.state == "upcoming")
+    verb, what = getattr(memory, how.split()[0]), note.id if how.endswith("note") else planned
+    gone = verb(what, "not planned")
+    assert told(memory) == {"0.12 euro": "active"}
+    assert memory.facts()[0].valid_to == ""
+    memory.undo(gone.operation)
+    assert [(f.value, f.valid_to[:10]) for f in memory.facts()] == [("0.12 euro", "2027-01-01"), ("0.10 euro", "")]
+    verb(what, "not planned")
+    memory.restore(what)
+    assert [(f.value, f.valid_to[:10]) for f in memory.facts()] == [("0.12 euro", "2027-01-01"), ("0.10 euro", "")]
+    assert "undecided" not in memory.digest()
+    verb(what, "not planned")
+    clock.now = DAY + timedelta(days=4)
+    assert told(memory) == {"0.12 euro": "active"}
+    assert "0.12 euro" in memory.digest()
+    assert memory.check() == []
+
+
+@pytest.mark.parametrize("gone", [(0,), (1,), (0, 1), (1, 0)])
+def test_of_two_plans_each_is_put_away_by_itself(memory, clock, gone):
+    memory.learn(claims=[PRICE])
+    plans = [
+        memory.remember("0.10 euro from 2027.", facts=[LATER]).id,
+        memory.remember("0.08 euro from June.", facts=[{**LATER, "value": "0.08 euro", "valid_from": "2027-06-01"}]).id,
+    ]
+    for each in gone:
+        memory.forget(plans[each])
+    values = [f.value for f in memory.facts()]
+    for clock.now in (DAY, datetime(2027, 6, 1, tzinfo=UTC)):
+        assert len([f for f in memory.facts() if f.state != "upcoming"]) == 1
+    assert [f.value for f in memory.facts()] == values[-1:]
+
+
+def test_two_plans_of_one_note_come_back_together(memory, clock):
+    memory.learn(claims=[PRICE])
+    june = {**LATER, "value": "0.08 euro", "valid_from": "2027-06-01"}
+    note = memory.remember("0.10 euro from 2027, 0.08 euro from June.", facts=[LATER, june])
+    before = [(f.value, f.valid_to) for f in memory.facts()]
+    memory.forget(note.id)
+    memory.restore(note.id)
+    assert [(f.value, f.valid_to) for f in memory.facts()] == before
+
+
+@pytest.mark.parametrize("how", ["claim", "call"])
+@pytest.mark.parametrize("facts", [[PRICE], [PRICE, {**PRICE, "predicate": "contact", "value": "Ida"}], []])
+def test_what_is_to_be_replaced_by_id_holds_until_the_day(memory, clock, how, facts):
+    note = memory.remember("Alpenstrom pays 0.12 euro per meter.", facts=facts)
+    clock.now = NOW + timedelta(days=1)
+    if how == "claim":
+        done = memory.remember("0.10 euro from 1 January 2027.", facts=[{**LATER, "replaces": note.id}])
+    else:
+        done = memory.remember("0.10 euro from 1 January 2027.", facts=[LATER], replaces=[note.id])
+    assert not done.facts.replaced
+    for clock.now in (NOW + timedelta(days=2), DAY - timedelta(seconds=1)):
+        assert told(memory) == {**{f["value"]: "active" for f in facts}, "0.10 euro": "upcoming"}
+        (line,) = [each for each in memory.digest().splitlines() if "pays 0.12 euro" in each]
+        assert "otherwise" not in line
+        assert memory.get(note.id).status == "active"
+    clock.now = DAY
+    assert told(memory) == {**{f["value"]: "active" for f in facts[1:]}, "0.10 euro": "active"}
+    if len(facts) == 1:
+        assert "pays 0.12 euro" not in memory.digest()
+    memory.undo(done.operation)
+    assert told(memory) == {f["value"]: "active" for f in facts}
+    assert memory.check() == []
+
+
+def test_one_of_several_values_is_replaced_on_the_day(memory, clock):
+    german = {"subject": "Ida", "predicate": "languages", "value": "German"}
+    memory.learn(claims=[german])
+    memory.learn(claims=[{**german, "value": "French", "replaces": "German", "valid_from": "2027-01-01"}])
+    assert told(memory) == {"German": "active", "French": "upcoming"}
+    clock.now = DAY
+    assert told(memory) == {"French": "active"}
+
+
+def test_who_says_again_what_holds_now_is_told_of_the_plan_which_stays(memory, clock):
+    learn_price(memory)
+    clock.now = NOW + timedelta(days=9)
+    plan = ("Alpenstrom: price: 0.10 euro (from 2027-01-01)",)
+    assert memory.remember("Alpenstrom still pays 0.12 euro.", facts=[PRICE]).facts.planned == plan
+    changed = {**PRICE, "value": "0.11 euro", "replaces": "0.12 euro"}
+    assert memory.remember("Alpenstrom pays 0.11 euro.", facts=[changed]).facts.planned == plan
+    clock.now = DAY
+    assert told(memory) == {"0.10 euro": "active"}
+    assert memory.remember("Alpenstrom pays 0.10 euro.", facts=[{**PRICE, "value": "0.10 euro"}]).facts.planned == ()
+
+
+@pytest.mark.parametrize("policy", [{"embedder": {"model": "none"}}, {}])
+@pytest.mark.parametrize(
+    ("now", "then"), [("Shift lead is Ugo.", "Shift lead is Wanda."), ("SLA: 4 hours.", "SLA: 2 hours.")]
+)
+def test_a_note_whose_facts_begin_later_tells_the_day_and_waits_for_it(tmp_path, clock, policy, now, then):
+    fact = {"subject": "shift", "predicate": "lead"}
+    with perdure.open(tmp_path / "b.db", policy, clock=clock) as memory:
+        old = memory.remember(now, facts=[{**fact, "value": now.split()[1 if "SLA" in now else -1]}])
+        clock.now = NOW + timedelta(days=1)
+        new = memory.remember(
+            then, facts=[{**fact, "value": then.split()[1 if "SLA" in now else -1], "valid_from": "2027-01-01"}]
+        )
+        clock.now = NOW + timedelta(days=3)
+        for text in (memory.digest(), memory.agent.opening("s1", "default")):
+            lines = {line.partition(" (")[0]: line for line in str(text).splitlines() if line.startswith("- ")}
+            assert "(from 2027-01-01)" in lines[f"- {then}"]
+            assert "otherwise" not in lines[f"- {now}"]
+        hits = [h for h in memory.recall(now).hits if h.memory.id in (old.id, new.id)]
+        assert [(h.memory.id, h.upcoming, h.newer) for h in hits][:1] == [(old.id, "", ())]
+        assert [h.upcoming for h in hits[1:]] in ([], ["2027-01-01"])
+        shown = [line for line in str(memory.agent.beside(then, "s2", "default")).splitlines() if then in line]
+        assert all("not true yet: from 2027-01-01" in line for line in shown)
+        assert all(not h.upcoming for h in memory.recall(then, as_of=DAY).hits)
+        clock.now = DAY
+        assert now not in str(memory.digest())
+        assert "(from" not in next(line for line in str(memory.digest()).splitlines() if then in line)
+        assert [h.upcoming for h in memory.recall(then).hits if h.memory.id == new.id] == [""]
+
+
 def test_what_was_planned_and_turns_out_wrong_gives_back_what_held(memory, clock):
     learn_price(memory)
     clock.now = DAY + timedelta(days=1)

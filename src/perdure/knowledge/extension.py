@@ -36,6 +36,7 @@ from perdure.knowledge.operations.learn import learn
 from perdure.knowledge.operations.learn_claims import known_beside
 from perdure.knowledge.operations.model_reading import waiting_sessions
 from perdure.knowledge.operations.over_facts import earlier_facts, over_facts, over_of
+from perdure.knowledge.operations.planned_facts import call_off, plan_again
 from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
@@ -160,7 +161,7 @@ class Knowledge(Extension[Context]):
         outdated |= {i for i, over in known.items() if over.is_whole}
         if _learns(ctx):  # each run of words of all notes is looked up: a policy that reads none does without
             outdated |= outdated_notes(ctx, namespace, [n for n in notes if n.id not in known]).keys()
-        shown = {i: over.in_text for i, over in known.items() if over.facts}
+        shown = {i: replace(o.in_text, begins=o.begins) for i, o in known.items() if o.facts or o.begins}
         says = {i: known[i].says if i in known else (i,) for i in (*facts, *known) if i not in outdated}
         rivals = rival_values(ctx, namespace, says)
         return OutdatedMemories(
@@ -207,6 +208,12 @@ class Knowledge(Extension[Context]):
     ) -> list[Change]:
         """Return the conflicts and questions that bringing a fact back opens."""
         return restore_conflicts(ctx, record, now, since, planned)
+
+    def call_off(self, ctx: Context, decisions: Decisions, hidden: Sequence[str], because: str, /) -> list[Change]:
+        return call_off(ctx, decisions, hidden, because)
+
+    def plan_again(self, ctx: Context, decisions: Decisions, shown: Sequence[str], /) -> list[Change]:
+        return plan_again(ctx, decisions, shown)
 
     def about(self, ctx: Context, namespace: str, name: str, /) -> Subject:
         return subject_of(ctx, namespace, name)

@@ -92,6 +92,7 @@ def hide_facts(ctx: Context, decisions: Decisions, identity: str, because: str) 
     for fact in going:
         hidden = replace(decisions.states[fact], status=Status.ARCHIVED, status_ms=since, held=False)
         decisions.change(fact, hidden, "archive", because)
+    decisions.add(ctx.extension.call_off(ctx, decisions, [identity, *going], because))
     return [resting[i] for i in going]
 
 

@@ -159,6 +159,16 @@ class Extension(Generic[Ctx_contra]):
         """
         return []
 
+    def call_off(
+        self, _ctx: Ctx_contra, _decisions: Decisions, _hidden: Sequence[str], _because: str, /
+    ) -> list[Change]:
+        """Return what becomes of facts that were to end for planned ones, of which some are hidden by now."""
+        return []
+
+    def plan_again(self, _ctx: Ctx_contra, _decisions: Decisions, _shown: Sequence[str], /) -> list[Change]:
+        """Return what becomes of facts that end for planned ones, of which some come back into view."""
+        return []
+
     def about(self, _ctx: Ctx_contra, _namespace: str, name: str, /) -> Subject:
         """Return what is known of somebody or something, and the memories that are about them, name them, or theirs."""
         raise NotFound(f"Nothing here tells whom {name!r} means.", remedy="Select memories by id, tag or session.")

@@ -186,7 +186,8 @@ class Agent:
         undecided = {h.memory.id for h in hits if h.contested_with}
         superseded = likely_superseded(self.ctx, namespace, [h.memory.id for h in hits])
         by_number, today = not judges_statements(self.ctx), day_at(self.ctx.clock(), self.ctx.policy.days.tz)
-        older = find_older([h.memory for h in hits], vectors, superseded, by_number=by_number, today=today)
+        compared = [h.memory for h in hits if not h.upcoming]
+        older = find_older(compared, vectors, superseded, by_number=by_number, today=today)
         hits = list(with_parts(hits, older).values())
         over = {h.memory.id for h in hits if h.updated_by} | (older.over - undecided)
         session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}

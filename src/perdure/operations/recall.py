@@ -22,6 +22,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Pool, Query, RankedCandidate, Recall
 from perdure.records.vector import Vector
 from perdure.rules.alike_names import named_first
+from perdure.rules.corrected_hits import upcoming_behind
 from perdure.rules.language.absent_names import absent_names
 from perdure.rules.language.asked_days import days_asked_for, days_of_topic, names_days
 from perdure.rules.language.dates import Period, without_days
@@ -108,7 +109,7 @@ def _rank_matches(ctx: Context, text: str, namespace: str, limit: int, filters: 
         why = of_another_time(ctx, query, namespace, limit, filters) or _bound_note(filters)
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     hits = add_usual_follow_up(ctx, namespace, query, hits, limit, filters, now)
-    hits = ctx.extension.mark(ctx, namespace, hits, filters)
+    hits = upcoming_behind(ctx.extension.mark(ctx, namespace, hits, filters))
     hits = with_rivals(ctx, namespace, with_successors(ctx, namespace, hits, filters), filters)
     hits = with_later_statements(ctx, namespace, hits, text, filters, links)
     hits = with_corrections(ctx, namespace, latest_of_conflicts_first(hits, text), text, links)

@@ -12,6 +12,7 @@ from perdure.operations.decisions import begin, close_questions, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import handed_claims, store_drafts
+from perdure.operations.superseding import later_replaced
 from perdure.operations.writing import read_after, read_record, redacted_in, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, day_at
@@ -57,6 +58,10 @@ def remember_one(
         (stands,) = store_drafts(ctx, decisions, [draft], vectors, merge=True)
         handed = () if repeated else claims
         old = [record for record in old if record.id != stands]
+        if handed and all(claim.planned for claim in handed):  # what is to be replaced holds until that day
+            handed = _naming(handed, old)
+            decisions.add(later_replaced(ctx, decisions, stands, [r.id for r in old if r.state.kind is not Kind.FACT]))
+            old = []
         for record in old:
             supersede(ctx, decisions, record, stands)
         claimed = take_claims(ctx, decisions, stands, handed, old, confidence)
@@ -67,6 +72,12 @@ def remember_one(
         return read_after(ctx, written, lambda: _reply(ctx, decisions, stored, claims), stored)
 
     return retry(attempt)
+
+
+def _naming(claims: tuple[GivenClaim, ...], old: Sequence[Record]) -> tuple[GivenClaim, ...]:
+    """Return claims that name what the call replaces, where that is one memory and they name nothing themselves."""
+    (one,) = [record.id for record in old] if len(old) == 1 else [""]
+    return tuple(claim if claim.replaces else replace(claim, replaces=one) for claim in claims)
 
 
 def take_claims(

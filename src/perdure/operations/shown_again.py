@@ -38,7 +38,7 @@ def bring_back_facts(ctx: Context, decisions: Decisions, record: Record) -> list
         back = unarchive(decisions.states[fact.id], ctx.policy, decisions.now)
         decisions.change(fact.id, back, "restore", f"restored: it was hidden with {record.id}")
         conflicts += ctx.extension.conflicts(ctx, fact, decisions.now)
-    return conflicts
+    return conflicts + ctx.extension.plan_again(ctx, decisions, [record.id, *(fact.id for fact in went)])
 
 
 def _hidden_by(ctx: Context, record: Record) -> str | None:

@@ -26,6 +26,7 @@ from perdure.records.memory import (
 )
 from perdure.records.plan import Change, Target
 from perdure.records.vector import Vector
+from perdure.rules.decisions import Decisions
 from perdure.rules.doubted_facts import doubted_by
 from perdure.rules.language.first_day import begins_later
 from perdure.rules.last_said import said_at
@@ -92,13 +93,14 @@ def _link(pair: ComparedPair, chance: float, least: float) -> Change:
 class CachedReads:
     """Links, memories and keys of facts of a namespace, each read once however often it is asked for."""
 
-    __slots__ = ("_ctx", "_keys", "_links", "_namespace", "_records")
+    __slots__ = ("_begins", "_ctx", "_keys", "_links", "_namespace", "_records")
 
     def __init__(self, ctx: Context, namespace: str, links: Mapping[str, Links] = MappingProxyType({})) -> None:
         self._ctx, self._namespace = ctx, namespace
         self._links: dict[str, set[Link]] = {i: set(some) for i, some in links.items()}
         self._records: dict[str, Record | None] = {}
         self._keys: dict[str, str | None] = {}
+        self._begins: dict[str, Instant] = {}
 
     def links(self, ids: Collection[str]) -> set[Link]:
         """Return all links from or to some memories."""
@@ -121,8 +123,15 @@ class CachedReads:
         """Return the subject and predicate of those of some ids that are facts, as their documents are named."""
         if unread := sorted(set(ids) - self._keys.keys()):
             self._keys |= dict.fromkeys(unread)
-            self._keys |= {d.id: d.name for d in self._ctx.store.documents.find(self._namespace, Shelf.FACT, unread)}
+            for d in self._ctx.store.documents.find(self._namespace, Shelf.FACT, unread):
+                self._keys[d.id] = d.name
+                if d.data["retired_ms"] is None:
+                    self._begins[d.id] = d.data["valid_from_ms"] if d.data.get("planned") else 0
         return {i: key for i in ids if (key := self._keys[i]) is not None}
+
+    def planned(self, ids: Collection[str]) -> dict[str, Instant]:
+        """Return when those of some ids that are believed facts begin to hold; 0 where that is not planned."""
+        return {i: self._begins[i] for i in self.fact_keys(ids) if i in self._begins}
 
 
 class AffirmedLinks(NamedTuple):
@@ -176,6 +185,17 @@ def _calling_untrue(ctx: Context, namespace: str, identity: str) -> Iterator[tup
     for later, kind, weight in ctx.store.links_to(namespace, identity):
         if kind in (LIKELY_SUPERSEDES, MAY_SUPERSEDE):
             yield later, {"kind": kind, "other": identity, "weight": weight}
+
+
+def later_replaced(ctx: Context, decisions: Decisions, stands: str, others: Iterable[str]) -> list[Change]:
+    """Return the links from a memory to those whose place it takes on a day to come: they hold until then."""
+    known = {(kind, other) for kind, other, _ in ctx.store.links(decisions.namespace, stands)}
+    rows = [
+        {"kind": LIKELY_SUPERSEDES, "other": other, "weight": 1.0} for other in dict.fromkeys(others) if other != stands
+    ]
+    there = known | decisions.linked(stands)
+    because = "what begins later is said to replace it"
+    return [Change(Target.LINK, stands, None, r, because) for r in rows if (r["kind"], r["other"]) not in there]
 
 
 def judges_statements(ctx: Context) -> bool:
@@ -239,8 +259,13 @@ def _of_other_facts(reading: CachedReads, pairs: Collection[tuple[str, str]]) ->
 
 def _ahead(ctx: Context, reading: CachedReads, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return the pairs whose later memory says what will be so from a day on that has not come yet."""
-    today, records = day_at(ctx.clock(), ctx.policy.days.tz), reading.records({later for later, _ in pairs})
+    later = {later for later, _ in pairs}
+    today, records = day_at(ctx.clock(), ctx.policy.days.tz), reading.records(later)
     ahead = {i for i, record in records.items() if begins_later(record.content.text, record.state, today)}
+    said = [(fact, memory) for fact, kind, memory in reading.links(later) if kind == DERIVED and memory in later]
+    planned = reading.planned({fact for fact, _ in said})
+    holding = {memory for fact, memory in said if fact in planned and planned[fact] <= ctx.clock()}
+    ahead |= {memory for fact, memory in said if fact in planned} - holding
     return {(later, earlier) for later, earlier in pairs if later in ahead}
 
 

@@ -152,6 +152,7 @@ class TextCaveats:
     remarks: tuple[str, ...] = ()  # what it says besides that is over: "database host: db-7"
     against: tuple[str, ...] = ()  # of a fact: the values that it is in open conflict with
     doubted: bool = False  # a later statement likely makes it untrue; nobody has decided
+    begins: str = ""  # the day from which what it says holds, as its facts have it, where that is to come: an ISO date
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +187,7 @@ class Hit(JsonRecord):
     # if the question asks for the past: what held before the facts that it is or says, the newest first
     earlier: tuple[OutdatedFact, ...] = ()
     ended: str = ""  # the last day on which it says that it holds ("until Friday"), where that is over: ``2026-11-20``
+    upcoming: str = ""  # the day on which what it says begins to hold, as its facts have it, if not yet: ``2027-01-01``
 
 
 @dataclass(frozen=True, slots=True)

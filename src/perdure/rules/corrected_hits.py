@@ -47,7 +47,7 @@ def corrections_first(
     What holds from a day after ``today`` on corrects nothing yet.
     """
     shown = {h.memory.id: h for h in hits}
-    compared = [h.memory for h in hits if h.memory.status is Status.ACTIVE and not h.contested_with]
+    compared = [h.memory for h in hits if h.memory.status is Status.ACTIVE and not (h.contested_with or h.upcoming)]
     about_one = {(newer, h.memory.id) for h in hits for newer in h.newer}
     found = find_older(compared, vectors, sources=sources, about_one=about_one, today=today)
     doubted = {(later, earlier) for earlier, some in found.doubted.items() for later in some}
@@ -66,6 +66,19 @@ def corrections_first(
         ahead = (place for place, h in enumerate(order[:at]) if corrected.get(h.memory.id) == by)
         order.insert(next(ahead, at), order.pop(at))
     return superseding_first(order, doubted, question)
+
+
+def upcoming_behind(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the same hits, what begins to hold later behind what it was said after about the same thing."""
+    order = list(hits)
+    for later in [h for h in hits if h.upcoming]:
+        place = next(n for n, h in enumerate(order) if h.memory.id == later.memory.id)
+        behind = max((n for n, h in enumerate(order) if h.memory.id in later.older and not h.upcoming), default=place)
+        if behind > place:
+            best = max(later.relevance, *(h.relevance for h in order[place : behind + 1] if h.memory.id in later.older))
+            order = [replace(h, relevance=best) if h.memory.id in later.older else h for h in order]
+            order.insert(behind, order.pop(place))
+    return order
 
 
 def with_parts(hits: Sequence[Hit], found: OlderStatements) -> dict[str, Hit]:

@@ -161,6 +161,15 @@ class Decisions:
         """Write links and documents after everything else."""
         self._last += changes
 
+    def linked(self, identity: str) -> set[tuple[str, str]]:
+        """Return (kind, other memory) of the links from a memory that are made or ended."""
+        rows = [
+            c.after or c.before or {}
+            for c in (*self._first, *self._last)
+            if (c.target, c.id) == (Target.LINK, identity)
+        ]
+        return {(row["kind"], row["other"]) for row in rows}
+
     def add_key(self, identity: str, key: str) -> None:
         """Decide that a memory is known under another idempotency key, besides that of its row.
 

@@ -82,6 +82,7 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
         return f"number {places[identity]}" if identity in places else label(shown_id(identity))
 
     yield from [f"ended {hit.ended}"] if hit.ended else ()
+    yield from [f"not true yet: from {hit.upcoming}"] if hit.upcoming else ()
     for fact in hit.over[:FEW]:
         see = f"; see {name_of(fact.replaced_by)}" if fact.replaced_by else ""
         yield f"no longer holds: {quoted_line(fact.content, LONGEST_LABEL)} ({fact.over} {fact.since[:10]}{see})"

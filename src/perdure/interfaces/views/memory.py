@@ -326,6 +326,8 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
 
     if hit.ended:
         yield f"ended {hit.ended}"
+    if hit.upcoming:
+        yield f"not true yet: from {hit.upcoming}"
     if hit.memory.aging:
         yield f"not confirmed since {unconfirmed_since(hit.memory.state)}"
     for fact in hit.over:

@@ -247,7 +247,8 @@ class ClaimWriter:
         """
         begin = new.valid_from or began
         is_until_then = new.is_upcoming(self.work.now) and (other.valid_from or 0) < begin
-        if is_until_then and event is FactEvent.REPLACED and other.contradicts(new):
+        is_other = (other.value.norm, other.denied) != (new.value.norm, new.denied)
+        if is_until_then and event is FactEvent.REPLACED and is_other:
             end_then(self.work, other, begin, new.id, because)
             return
         self.retire(other.id, event, began, at, because)

@@ -201,10 +201,21 @@ def _mark_over(
         replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) if over or whole else h
         for h in hits
     ]
+    if plans := {i: o for i, o in over.items() if o.begins}:
+        marked = [_mark_plan(h, plans, over) for h in marked]
     ordered = facts_first(believed_first(marked, settled_between(over, whole, [h.memory.id for h in hits])))
     says_more = partly.keys() - whole.keys() - {i for i in partly if over[i].is_told}
     hits = [replace(h, updated_by=None) if h.memory.id in says_more else h for h in ordered]
     return hits, {i: o.says for i, o in over.items()}
+
+
+def _mark_plan(hit: Hit, plans: Mapping[str, OutdatedFacts], over: Mapping[str, OutdatedFacts]) -> Hit:
+    """Return a hit with the day on which what it says begins; what begins later is no newer word about others."""
+    if (own := plans.get(hit.memory.id)) is None:
+        newer, differs = (tuple(i for i in ids if i not in plans) for ids in (hit.newer, hit.differs))
+        return replace(hit, newer=newer, differs=differs)
+    until = (i for i, o in over.items() if not o.until.isdisjoint(own.says) and i != hit.memory.id)
+    return replace(hit, upcoming=own.begins, older=tuple(dict.fromkeys((*hit.older, *until))))
 
 
 def _mark_conflicts(ctx: Context, namespace: str, hits: list[Hit], says: Mapping[str, frozenset[str]]) -> list[Hit]:

@@ -23,7 +23,7 @@ from perdure.knowledge.operations.past_claims import (
     take_past,
     with_days_of,
 )
-from perdure.knowledge.operations.planned_claims import with_what_holds_until_then
+from perdure.knowledge.operations.planned_claims import says_begun, told_plans, with_what_holds_until_then
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
@@ -94,7 +94,7 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
     notes = tuple(related_memory(work.ctx, work.record(i)) for i in tally.superseded)
     taken = tuple(MatchedName(name, known) for name, known in tally.taken.items())
     became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
-    return ClaimResult(*became, replaced, tuple(tally.planned), tuple(dict.fromkeys(tally.unknown)), notes, taken)
+    return ClaimResult(*became, replaced, told_plans(writer), tuple(dict.fromkeys(tally.unknown)), notes, taken)
 
 
 class _Taker:
@@ -104,6 +104,7 @@ class _Taker:
         self.registry = resources(ctx).predicates
         self.subjects = ClaimSubjects(writer, names, handed, self.policy)
         self.gone: dict[str, None] = dict.fromkeys(handed.gone)
+        self.later: dict[str, None] = {}  # notes that a claim of what begins later is said to replace
         self.untouched: dict[str, None] = {}  # memories that a claim is said to replace, and may not
         self._trusted: dict[int, Trust] = {}  # number of a claim -> whose word it is
 
@@ -114,7 +115,7 @@ class _Taker:
         for each in claims:
             seconds_left()
             self._take(each)
-        ReplacedMemories(self.writer, self.handed, self.gone).settle()
+        ReplacedMemories(self.writer, self.handed, self.gone, self.later).settle()
         ask_about_near(self.work, [*self.writer.tally.created][before:])
         if self.handed.memory is not None:
             self._mention(claims)
@@ -215,16 +216,16 @@ class _Taker:
         if claim.valid_to is not None and claim.valid_to <= at:
             self._take_past(replace(each, claim=claim), known, wrong, source)
             return
-        if claim.valid_from is None and not claim.denied and any(self._is_begun(claim, k.fact) for k in known):
+        if (
+            claim.valid_from is None
+            and not claim.denied
+            and any(says_begun(claim, k.fact, self.work.now) for k in known)
+        ):
             each = replace(each, claim=replace(claim, valid_from=at))
         claim, decision = self._resolve(each, known, replaced)
         if not claim.denied and decision.action not in (Action.NOTHING, Action.REINFORCE, Action.REDATE):
             decision = self._beside_expired(each, decision)
         self._carry_out(each, claim, decision, source)
-
-    def _is_begun(self, claim: Claim, fact: Fact) -> bool:
-        """Whether a claim says that what was planned holds already."""
-        return fact.is_upcoming(self.work.now) and (fact.value.norm, fact.denied) == (claim.value.norm, False)
 
     def _carry_out(self, each: ResolvedClaim, claim: Claim, decision: Decision, source: ClaimSource) -> None:
         """Do what was decided about a claim; what had faded with its value comes back."""
@@ -273,10 +274,11 @@ class _Taker:
             known = [k for k in known if not (rests_only_on(k.fact, self.handed.gone) and outranks(k.fact, trust))]
         old_facts: list[KnownFact] = []
         if claim.old is not None:
-            old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at, trust)
+            old_facts = self._with_old_value(each, claim.old) or self._of_memory(each, at, trust)
         elif claim.denied:
             said = [k for k in known if k.fact.value.norm == claim.value.norm and not k.fact.denied]
-            old_facts = said if says_ended(each.given, self.handed.text) else []
+            ended = says_ended(each.given, self.handed.text)
+            old_facts = [k for k in said if ended or k.fact.is_upcoming(self.work.now)]  # a plan is called off
         else:  # "Jest is gone" names what the claim does not
             others = [k for k in known if k.fact.value.norm != claim.value.norm and not k.fact.denied]
             old_facts = [k for k in others if says_over(self.handed.text, k.fact.value.text, claim.value.text)]
@@ -314,7 +316,7 @@ class _Taker:
         text, claim = each.given.replaces, each.claim
         ids = self._ids(text)
         before = self.work.past_facts(each.subject, claim.predicate)
-        if not (self.gone.keys() | self.untouched.keys()).isdisjoint(ids) or any(
+        if not (self.gone.keys() | self.untouched.keys() | self.later.keys()).isdisjoint(ids) or any(
             f.value.norm == old.norm for f in before
         ):
             return  # it was replaced before
@@ -326,25 +328,26 @@ class _Taker:
         self.writer.tally.unknown.append(text)
 
     def _ids(self, text: str) -> list[str]:
-        if len(text) < _SHORTEST_ID or " " in text:
-            return []
-        ids = self.ctx.store.find_ids(text, namespace=self.work.namespace, limit=2)
+        may_be = len(text) >= _SHORTEST_ID and " " not in text
+        ids = self.ctx.store.find_ids(text, namespace=self.work.namespace, limit=2) if may_be else []
         return ids if len(ids) == 1 else []
 
-    def _replace_note(self, identity: str, trust: Trust) -> None:
+    def _replace_note(self, identity: str, trust: Trust, claim: Claim) -> None:
         """Let a claim replace a note that it names, unless somebody more trusted wrote that."""
         for record in self.ctx.store.get(self.work.namespace, [identity]):
             said = stored_trust(record.content.metadata)
-            (self.gone if least_trust((trust, said)) is said else self.untouched).setdefault(identity)
+            ends = self.later if claim.planned else self.gone
+            (ends if least_trust((trust, said)) is said else self.untouched).setdefault(identity)
 
-    def _of_memory(self, text: str, at: Instant, trust: Trust) -> list[KnownFact]:
-        """Return the facts that a memory is or says, where a text is its id; the memory itself is then replaced."""
-        if not (ids := self._ids(text)):
+    def _of_memory(self, each: ResolvedClaim, at: Instant, trust: Trust) -> list[KnownFact]:
+        """Return the facts that a memory is or says, where a claim names its id; it is then replaced, or on its day."""
+        if not (ids := self._ids(each.given.replaces)):
             return []
         self.work.read(ids)
         if ids[0] not in self.work.facts:
-            self._replace_note(ids[0], trust)
-            return []
+            self._replace_note(ids[0], trust, each.claim)
+            known = self._beside(each, each.claim.value.norm, every=True) if each.claim.planned else []
+            return [k for k in known if rests_on(k.fact, self.later)]
         return self.work.known_facts([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
 
     def _take_past(

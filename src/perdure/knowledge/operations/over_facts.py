@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.over_facts import FactContext, OutdatedFacts, is_gone, over_in, what_is_over
+from perdure.knowledge.rules.over_facts import FactContext, OutdatedFacts, is_gone, over_in, what_is_over, with_plans
 from perdure.knowledge.rules.over_words import FactWords
 from perdure.operations.documents import (
     derived_from,
@@ -39,7 +39,11 @@ def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filt
     said = {i for memory in marked for i in by_memory[memory] if i in facts}
     texts = {r.id: r.content.text for r in find_records(ctx, namespace, sorted({*marked, *said}))}
     words = {i: FactWords.of(facts[i], texts.get(i, "")) for i in said}
-    return {i: over_in(texts.get(i, ""), some, over, told_as_past, words) for i, some in by_memory.items()}
+    own = {i: [facts[f] for f in some if f in facts] for i, some in by_memory.items()}
+    return {
+        i: with_plans(over_in(texts.get(i, ""), some, over, told_as_past, words), own[i], then.asked_at(now))
+        for i, some in by_memory.items()
+    }
 
 
 def replaced_facts(ctx: Context, namespace: str, believed: Iterable[str]) -> dict[str, tuple[Fact, OutdatedFact]]:

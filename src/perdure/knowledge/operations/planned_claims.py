@@ -8,9 +8,9 @@ from dataclasses import replace
 from perdure.knowledge.extraction.entity_names import Names, ResolvedName
 from perdure.knowledge.operations.apply_claims import ClaimWriter
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.records.facts import value_text
+from perdure.knowledge.records.facts import Claim, Fact, value_text
 from perdure.knowledge.rules.given_claims import predicate_name
-from perdure.records.instant import text_of
+from perdure.records.instant import Instant, text_of
 from perdure.records.memory import DERIVED, Status
 from perdure.records.outcome import GivenClaim, HandedClaims
 
@@ -30,6 +30,21 @@ def with_what_holds_until_then(writer: ClaimWriter, names: Names, handed: Handed
     keys = _keys(writer, names, planned) - _keys(writer, names, claims)
     kept = _holding_until_then(writer, handed, keys)
     return replace(handed, keeps=tuple(dict.fromkeys((*handed.keeps, *kept))))
+
+
+def told_plans(writer: ClaimWriter) -> tuple[str, ...]:
+    """Return what begins later, in words: what is said to, and what ends then what is said to hold now."""
+    work, tally = writer.work, writer.tally
+    said = [work.facts[i] for i in dict.fromkeys((*tally.created, *tally.reinforced))]
+    plans = [fact.followed_by for fact in said if fact.followed_by and fact.followed_by not in tally.created]
+    work.read(plans)
+    upcoming = [i for i in plans if i in work.facts and work.facts[i].is_upcoming(work.now)]
+    return tuple(dict.fromkeys((*tally.planned, *(work.record(i).content.text for i in upcoming))))
+
+
+def says_begun(claim: Claim, fact: Fact, now: Instant) -> bool:
+    """Whether a claim says that what was planned holds already."""
+    return fact.is_upcoming(now) and (fact.value.norm, fact.denied) == (claim.value.norm, False)
 
 
 def _holding_until_then(writer: ClaimWriter, handed: HandedClaims, keys: set[tuple[str, str]]) -> list[str]:

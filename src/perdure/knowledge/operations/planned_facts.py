@@ -2,25 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Fact
+from perdure.operations.ports import Context
 from perdure.records.instant import Instant
+from perdure.records.plan import Change
+from perdure.rules.decisions import Decisions
+from perdure.rules.source_trust import least_trust
 
 
 def end_then(work: FactSession, fact: Fact, end: Instant, follower: str, because: str) -> None:
     """Let a fact hold until a day that is to come: it ends by itself then, for the ``follower`` if one is planned."""
-    told = replace(fact, valid_to=max(fact.valid_from or 0, end), told_to=fact.valid_to, followed_by=follower)
+    own = fact.told_to if fact.followed_by else fact.valid_to
+    told = replace(fact, valid_to=max(fact.valid_from or 0, end), told_to=own, followed_by=follower)
     work.rewrite(told, f"it holds until then: {because}")
 
 
 def let_go_on(work: FactSession, planned: Fact, because: str) -> list[str]:
-    """Give those that were to end for a fact that never held the end that they had; return their ids."""
+    """Give those that were to end for a fact that never held the end that they had; return their ids.
+
+    What else is planned they hold until.
+    """
     preceding = work.preceding_facts(planned) if planned.planned else []
     for fact in preceding:
-        work.rewrite(replace(fact, valid_to=fact.told_to, told_to=None, followed_by=""), because)
+        work.rewrite(_until_planned(work, replace(fact, valid_to=fact.told_to, told_to=None, followed_by="")), because)
     return [fact.id for fact in preceding]
+
+
+def call_off(ctx: Context, decisions: Decisions, hidden: Collection[str], because: str) -> list[Change]:
+    """Return what gives those that were to end for facts that are hidden before they begin the end that they had."""
+    work = FactSession(ctx, decisions.namespace, decisions.now, decisions)
+    work.read(hidden)
+    for planned in [work.facts[i] for i in hidden if i in work.facts]:
+        if planned.is_upcoming(work.now):
+            let_go_on(work, planned, because)
+    return work.changes()
+
+
+def plan_again(ctx: Context, decisions: Decisions, shown: Collection[str]) -> list[Change]:
+    """Return what lets others end for facts that come back into view before they begin to hold."""
+    work = FactSession(ctx, decisions.namespace, decisions.now, decisions)
+    work.read(shown)
+    planned = [f for i in shown if (f := work.facts.get(i)) is not None and f.is_upcoming(work.now)]
+    for subject, predicate in dict.fromkeys((f.subject, f.predicate) for f in planned):
+        beside = [k.fact for k in work.about(subject, predicate, work.now)]
+        for fact in [*beside, *work.upcoming_facts(subject, predicate)]:
+            own = replace(fact, valid_to=fact.told_to, told_to=None, followed_by="") if fact.followed_by else fact
+            if (told := _until_planned(work, own)) != fact:
+                work.rewrite(told, "what is planned after it was restored")
+    return work.changes()
 
 
 def write_new(work: FactSession, fact: Fact, because: str) -> None:
@@ -34,7 +67,8 @@ def _until_planned(work: FactSession, fact: Fact) -> Fact:
     """Return a fact that ends where one that is planned already and contradicts it begins."""
     begin = fact.valid_from or 0
     planned = [] if fact.many or fact.denied else work.upcoming_facts(fact.subject, fact.predicate)
-    rivals = [f for f in planned if f.contradicts(fact) and begin < (f.valid_from or 0)]
+    trusted = [f for f in planned if least_trust((f.trust, fact.trust)) is fact.trust]
+    rivals = [f for f in trusted if f.contradicts(fact) and begin < (f.valid_from or 0)]
     first = min(rivals, key=lambda f: (f.valid_from or 0, f.id), default=None)
     if first is None or first.valid_from is None or fact.has_ended(first.valid_from):
         return fact

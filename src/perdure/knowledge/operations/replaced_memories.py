@@ -10,6 +10,7 @@ from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.knowledge.rules.given_claims import span_of
 from perdure.knowledge.rules.over_words import FactWords, says_more
 from perdure.operations.documents import find_states
+from perdure.operations.superseding import later_replaced
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import DERIVED, SUPERSEDES, Kind, Record, Status
 from perdure.records.outcome import HandedClaims
@@ -18,9 +19,9 @@ from perdure.records.outcome import HandedClaims
 class ReplacedMemories:
     """Decides about what rests on the memories that a call replaces, after its claims were taken."""
 
-    def __init__(self, writer: ClaimWriter, handed: HandedClaims, gone: Iterable[str]) -> None:
+    def __init__(self, writer: ClaimWriter, handed: HandedClaims, gone: Iterable[str], later: Iterable[str]) -> None:
         self.writer, self.work, self.handed = writer, writer.work, handed
-        self.gone = dict.fromkeys(gone)
+        self.gone, self.later = dict.fromkeys(gone), sorted(later)
 
     def settle(self) -> None:
         """Keep the facts that are said to be still true, retire those without a source, supersede their notes.
@@ -31,6 +32,9 @@ class ReplacedMemories:
         self._keep()
         self._retire_unsupported()
         self._supersede_sources()
+        if self.handed.memory is not None:
+            links = later_replaced(self.work.ctx, self.work.decisions, self.handed.memory, self.later)
+            self.work.decisions.add(links)
 
     def _keep(self) -> None:
         resting = {fact for memory in self.gone if self.handed.keeps for fact in self._resting_on(memory)}

@@ -21,6 +21,8 @@ class OutdatedFacts(NamedTuple):
     is_whole: bool  # none of its facts holds, and it says no more than these
     is_told: bool = False  # something of it holds, but no more than its other facts say
     in_text: TextCaveats = TextCaveats()  # where its text says it
+    begins: str = ""  # the day on which the first of its facts begins to hold, where none holds before
+    until: frozenset[str] = frozenset()  # planned facts that what it says ends for
 
     @property
     def current_facts(self) -> frozenset[str]:
@@ -114,6 +116,15 @@ def over_in(
     holds = not over.keys() >= set(known)
     in_text = over_in_text(text, [(words[fact.id], fact.content) for fact in own])
     return OutdatedFacts(own, frozenset(says), not (holds or more), holds and not more, in_text)
+
+
+def with_plans(over: OutdatedFacts, facts: Sequence[Fact], at: Instant) -> OutdatedFacts:
+    """Return what of a memory holds no longer, with what of its ``facts`` begins later, and ends then."""
+    believed = [fact for fact in facts if fact.retired is None and not fact.has_ended(at)]
+    until = frozenset(fact.followed_by for fact in believed if fact.followed_by)
+    days = [fact.valid_from for fact in believed if fact.is_upcoming(at) and fact.valid_from is not None]
+    is_later = bool(days) and len(days) == len(believed)
+    return over._replace(begins=text_of(min(days))[:10] if is_later else "", until=until)
 
 
 def settled_between(

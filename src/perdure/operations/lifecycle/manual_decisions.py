@@ -39,7 +39,12 @@ def pin(ctx: Context, identity: str, *, pinned: bool) -> Outcome:
 
 def archive(ctx: Context, identity: str, reason: str) -> Outcome:
     """Hide a memory by hand; ``restore`` brings it back."""
-    return decide(ctx, identity, "archive", _hide(ctx, identity), f"archived by hand: {reason}")
+    because = f"archived by hand: {reason}"
+
+    def with_plans(decisions: Decisions, record: Record) -> Sequence[Change]:
+        return ctx.extension.call_off(ctx, decisions, [record.id], because)
+
+    return decide(ctx, identity, "archive", _hide(ctx, identity), because, beside=with_plans)
 
 
 def forget(ctx: Context, identity: str, reason: str) -> Outcome:

@@ -110,8 +110,9 @@ def choose_entries(
     title = namespace if limits.tokens is None or tokens(render([], (), namespace)) * 2 <= limits.tokens else ""
     budget = DigestBudget(limits, tokens, title, candidates.asking)
     questions = [q for q in candidates.questions if budget.takes(question_line(q), OPEN, share=QUESTIONS_SHARE)]
+    later = {i for i, caveats in candidates.over.items() if caveats.begins}  # it takes the place of nothing yet
     older = find_older(
-        [*candidates.memories, *candidates.noted],
+        [*(m for m in candidates.memories if m.id not in later), *candidates.noted],
         candidates.vectors,
         candidates.superseded,
         by_number=candidates.by_number,

@@ -12,6 +12,7 @@ from perdure.records.identifier import shown_id
 from perdure.records.memory import MESSAGE_SORTS, Kind, MemoryItem, Sort
 from perdure.records.recall import TextCaveats
 from perdure.rules.escaping import label, markdown_line
+from perdure.rules.language.first_day import first_day
 from perdure.rules.language.markdown import inline
 from perdure.rules.language.relative_days import resolve_days
 from perdure.rules.language.replaced_values import content_words
@@ -83,6 +84,8 @@ def render_line(
     ):
         if texts:
             words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))}{end})"
+    if over.begins and first_day(memory.content, memory.created_at.date()) is None:
+        words += f" (from {over.begins})"
     if over.doubted and not (over.remarks or over.against):
         words += _DOUBT
     if bare:
