@@ -6,9 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_LEADING: Final = re.compile(
-    r"(?:#{1,6}|[-+•>]|\*(?!\*)|\d{1,3}[.)](?=[ \t]{1,8}\*\*))[ \t]{1,8}(?:\[ \][ \t]{1,8})?"
-)
+_LEADING: Final = re.compile(r"(?:#{1,6}|[-+•>]|\*(?!\*)|\d{1,3}[.)](?=[ \t]{1,8}\*\*))[ \t]{1,8}(?:\[ \][ \t]{1,8})?")
 """What begins a heading, an item of a list, an open task or a quotation; of a done one the mark says so.
 
 A number without stars behind it may be a date's.
