@@ -30,7 +30,7 @@ install: $(STAMP)
 test: $(STAMP)
 	$(MAKE) --no-print-directory --jobs 2 check quick
 
-# The tests of make test: two cases of a test that has many (one on a server), a third of the slow tests, another one each day, and what
+# The tests of make test: two cases of a test that has many (one on a server), a quarter of the slow tests, another one each day, and what
 # a quicker test covers too is left to make weekly.
 quick: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --slow-tests-of-today

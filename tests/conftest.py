@@ -375,7 +375,7 @@ def pytest_addoption(parser):
     parser.addoption("--every-store", action="store_true", help="run every test of operations on a server too")
     parser.addoption("--every-case", action="store_true", help="run every case of every test")
     parser.addoption(
-        "--slow-tests-of-today", action="store_true", help="run a third of the slow tests, others each day"
+        "--slow-tests-of-today", action="store_true", help="run a quarter of the slow tests, others each day"
     )
     parser.addoption(
         "--record-slow-tests", action="store_true", help="write which tests are slow (tests/slow_tests.txt)"

@@ -26,6 +26,7 @@ import structure
 import_graph.parsed = structure.parsed  # each file is parsed once for all rules
 
 ROOT = Path(__file__).resolve().parents[1]
+DAYS = slow_tests.DAYS
 SOURCE = ROOT / "src" / "perdure"
 FILES = sorted(SOURCE.rglob("*.py"))
 UNNAMED = {"utils", "util", "helpers", "helper", "manager", "service", "services", "common", "base", "misc"}
@@ -49,17 +50,19 @@ def test_each_slow_test_that_is_listed_exists():
     assert len(names) > 100
 
 
-def test_each_slow_test_runs_on_one_day_in_three_and_its_cases_on_several():
+def test_each_slow_test_runs_on_one_day_in_several_and_its_cases_on_different_ones():
     slow = {"stores/test_a.py::test_one": 9.0, "stores/test_a.py::test_two": 2.0, "golden/test_b.py::test_three": 1.0}
     ids = [*(f"tests/stores/test_a.py::test_one[{n}]" for n in range(4)), "tests/stores/test_a.py::test_two"]
     ids += ["tests/stores/test_a.py::test_quick", "tests/golden/test_b.py::test_three"]
     ids += ["tests/life/test_lives.py::test_a_life", "tests/life/test_lives.py::test_all_lives_together"]
     items = [SimpleNamespace(nodeid=i, path=ROOT / i.partition("::")[0]) for i in ids]
-    left = [{i.nodeid for i in slow_tests.of_other_days(items, slow, day)} for day in range(700_000, 700_006)]
+    left = [
+        {i.nodeid for i in slow_tests.of_other_days(items, slow, day)} for day in range(700_000, 700_000 + 2 * DAYS)
+    ]
     days = {i: [i not in gone for gone in left] for i in ids}
-    assert {i: sum(on) for i, on in days.items()} == {i: 6 if "quick" in i or "golden" in i else 2 for i in ids}
-    assert all(on[:3] == on[3:] for on in days.values())
-    assert len({days[i].index(True) for i in ids[:3]}) == 3
+    assert {i: sum(on) for i, on in days.items()} == {i: 2 * DAYS if "quick" in i or "golden" in i else 2 for i in ids}
+    assert all(on[:DAYS] == on[DAYS:] for on in days.values())
+    assert len({days[i].index(True) for i in ids[:DAYS]}) == DAYS > 1
     assert days[ids[-1]] == days[ids[-2]]
 
 
