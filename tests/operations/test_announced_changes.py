@@ -63,3 +63,22 @@ def test_a_change_that_is_made_counts_at_once(memory, clock, later):
     memory.remember(later)
     after = next((line for line in memory.digest().splitlines() if note.id[-8:] in line), "no longer")
     assert "no longer" in after or "may say otherwise" in after
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "Starting next year we host on Hetzner instead of AWS.",
+        "In 99 months we move from AWS to Hetzner.",
+        "Tomorrow we switch from AWS to Hetzner.",
+        "From 31 February we host on Hetzner instead of AWS.",
+        "From 2026-13-40 we host on Hetzner instead of AWS.",
+    ],
+)
+def test_a_day_beyond_the_calendar_or_that_does_not_exist_is_none(opening, clock, later):
+    clock.now = datetime(9998, 12, 31, tzinfo=UTC)  # the last instant that a store knows
+    memory = opening(WORDS_ONLY)
+    memory.remember("We host on AWS.")
+    memory.remember(later)
+    assert "Hetzner" in memory.digest()
+    assert memory.recall("Where do we host?").hits

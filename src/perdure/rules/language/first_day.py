@@ -70,7 +70,13 @@ def begins_later(text: str, state: State, today: date) -> bool:
 @lru_cache(maxsize=4096)
 def first_day(text: str, said_on: date) -> date | None:
     """Return the day from which a text says that something is so, if that is after the day on which it was said."""
-    head = text[:_HEAD]
+    try:
+        return _find_first(text[:_HEAD], said_on)
+    except (ValueError, OverflowError):  # no such day, or beyond the calendar
+        return None
+
+
+def _find_first(head: str, said_on: date) -> date | None:
     for begins in _FROM.finditer(head):
         found = _day_at(head, begins.end(), said_on)
         if found is not None and found > said_on:
@@ -98,13 +104,10 @@ def _day_at(text: str, place: int, said_on: date) -> date | None:
     if (later := _NEXT.match(text, place)) is not None:
         return _next((later["span"] or later["behind"]).lower(), said_on)
     day, month = DAY.match(text, place), _MONTH.match(text, place)
-    try:
-        if day is not None and not _TO.match(text, day.end()):
-            return day_of({k: v.lower() for k, v in day.groupdict().items() if v}, said_on)
-        if month is not None and not _TO.match(text, month.end()):
-            return _first_of(MONTH_OF[month["month"].lower()] + 1, month["year"], said_on)
-    except (ValueError, OverflowError):  # no such day, or beyond the calendar
-        return None
+    if day is not None and not _TO.match(text, day.end()):
+        return day_of({k: v.lower() for k, v in day.groupdict().items() if v}, said_on)
+    if month is not None and not _TO.match(text, month.end()):
+        return _first_of(MONTH_OF[month["month"].lower()] + 1, month["year"], said_on)
     return None
 
 
