@@ -6,11 +6,9 @@ FOLDER is another checkout to compare with. ``check`` is what the tests call.
 from __future__ import annotations
 
 import ast
-import io
-import keyword
 import math
+import re
 import sys
-import tokenize
 from collections import Counter, defaultdict
 from functools import cache
 from itertools import combinations
@@ -21,7 +19,16 @@ MOST_LINES = 49_000
 MOST_SURFACE = 7_000
 MOST_P90 = 20
 ALIKE = 6  # lines in a row
+SHORTEST = 24  # tokens of such a run
+LONG = 8  # tokens of a line that does something, whatever it begins with
 COMMON = 8  # what stands in more places is the language's way, not a repetition
+REPEATS_BEFORE = 172  # pairs when each verb was still declared several times
+MOST_REPEATS = REPEATS_BEFORE // 3
+_TOKEN = re.compile(r"""(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<name>[^\W\d]\w*)|(?P<number>\d[\w.]*)|\S""")
+_ALIKE = {"text": "s", "name": "n", "number": "0"}
+_NOT_CODE = re.compile(r"#|\"\"\"|import\b|from \S+ import\b|\W*$")
+_ACTION = re.compile(r"(?:if|for|while|return|else|elif|try|except|with|raise|yield|await|assert|del|continue|break)\b")
+_ASSIGNMENT = re.compile(r"(?<![=!<>])=(?!=)")
 SURFACE = (
     "memory.py",
     "memory_*.py",
@@ -95,36 +102,42 @@ def repeated_class_names(root: Path) -> list[str]:
     return sorted(name for name, count in counts.items() if count > 1)
 
 
-def shapes(path: Path) -> list[tuple[int, str]]:
-    """Return (line number, shape) of the lines of code: names, texts and numbers are all alike, keywords are not."""
-    lines: dict[int, list[str]] = defaultdict(list)
-    alike = {tokenize.NAME: "n", tokenize.STRING: "s", tokenize.NUMBER: "0", tokenize.OP: ""}
-    for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline):
-        if token.type in alike:
-            own = token.type == tokenize.OP or keyword.iskeyword(token.string)
-            lines[token.start[0]].append(token.string if own else alike[token.type])
-    return [(number, " ".join(shape)) for number, shape in sorted(lines.items()) if shape != ["s"]]
+def shapes(path: Path) -> list[tuple[int, str, bool]]:
+    """Return (line number, shape, whether it does something) of the lines of code.
+
+    In a shape all names are alike, and so are all texts and all numbers. Comments, imports and lone punctuation
+    are left out.
+    """
+    found = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        text = line.strip()
+        if not _NOT_CODE.match(text):
+            shape = _TOKEN.sub(lambda token: f" {_ALIKE.get(token.lastgroup or '', token[0])} ", text).split()
+            acts = bool(_ACTION.match(text) or _ASSIGNMENT.search(text) or len(shape) >= LONG)
+            found.append((number, " ".join(shape), acts))
+    return found
 
 
 def repeats(root: Path) -> list[tuple[str, str]]:
     """Return the pairs of files that share lines of one shape, ``ALIKE`` or more in a row; a file may stand twice.
 
-    Where fewer than half of the lines call something they are data or declarations, and do not count.
+    Runs of very short lines, and runs of which fewer than two lines do something, do not count.
     """
-    places: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
+    places: dict[tuple[str, ...], list[tuple[str, int, int]]] = defaultdict(list)
     for path in sources(root):
         lines = shapes(path)
         name = path.relative_to(root / "src" / "perdure").as_posix()
         for at in range(len(lines) - ALIKE + 1):
-            run = tuple(shape for _, shape in lines[at : at + ALIKE])
-            if sum("(" in shape and not shape.startswith(("@", "class")) for shape in run) >= ALIKE // 2:
-                places[run].append((name, lines[at][0]))
+            run = lines[at : at + ALIKE]
+            shape = tuple(shape for _, shape, _ in run)
+            if sum(len(line.split()) for line in shape) >= SHORTEST and sum(acts for *_, acts in run) >= 2:
+                places[shape].append((name, run[0][0], run[-1][0]))
     pairs = {
         (one[0], other[0])
         for found in places.values()
         if len(found) <= COMMON
         for one, other in combinations(found, 2)
-        if one[0] != other[0] or other[1] - one[1] >= ALIKE
+        if one[0] != other[0] or other[1] > one[2]
     }
     return sorted(pairs)
 
@@ -136,7 +149,8 @@ def main() -> None:
     print(f"surface lines (at most {MOST_SURFACE:,}):", *(f"{lines(surface(r)):,}" for r in roots))
     print("files:", *(len(sources(r)) for r in roots))
     print("public classes that share a name:", *(len(repeated_class_names(r)) for r in roots))
-    print(f"pairs of files that share {ALIKE} lines of one shape:", *(len(repeats(r)) for r in roots))
+    shared = f"pairs of files that share {ALIKE} lines of one shape (at most {MOST_REPEATS}):"
+    print(shared, *(len(repeats(r)) for r in roots))
     print(f"90th percentile of function length in lines (at most {MOST_P90}):")
     for folder, lengths in function_lengths(ROOT).items():
         print(f"  {folder:40} {p90(lengths):3} of {len(lengths)}{'  <<<' if p90(lengths) > MOST_P90 else ''}")

@@ -79,6 +79,11 @@ def test_nine_functions_in_ten_of_each_folder_are_very_short_and_public_classes_
     assert structure.repeated_class_names(ROOT) == []
 
 
+def test_files_share_a_third_of_the_runs_of_one_shape_that_they_shared_before_verbs_were_declared_once():
+    pairs = structure.repeats(ROOT)
+    assert len(pairs) <= structure.MOST_REPEATS, pairs
+
+
 def test_no_file_or_function_has_a_name_that_names_nothing():
     files = [p for p in FILES if set(p.stem.split("_")) & UNNAMED]
     names = [(p.name, name) for p in FILES for name, _ in functions(p) if name.strip("_") in UNNAMED]

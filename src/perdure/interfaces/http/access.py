@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from anyio import fail_after
 from anyio.to_thread import run_sync
@@ -26,7 +26,6 @@ from perdure.records.errors import DeadlineExceeded, PerdureError, StoreError, S
 if TYPE_CHECKING:
     from perdure.memory import Memory
 
-K = TypeVar("K")
 V = TypeVar("V")
 KNOWN_SECONDS: Final = 1.0
 """How long an answer about a token holds: a revoked one is refused after that."""
@@ -62,45 +61,62 @@ class Principal:
 _PROGRAM: Final = Principal(None, "")
 
 
+class _KnownAnswers(Generic[V]):
+    """What a store answered about secrets, with the time of each answer; the latest ``_MOST_KNOWN``. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._answers: OrderedDict[str, tuple[float, V]] = OrderedDict()
+
+    def get(self, secret: str, seconds: float) -> tuple[bool, V | None]:
+        """Return whether there is an answer that is not older than this, and the last answer, however old."""
+        with self._lock:
+            at, answer = self._answers.get(secret, (-seconds, None))
+        return monotonic() - at < seconds, answer
+
+    def ask(self, secret: str, store: Callable[[str], V | None]) -> V | None:
+        """Return what the store answers, and keep it; None is not kept: guesses would push out what is known."""
+        answer = store(secret) if len(secret) <= _LONGEST_SECRET else None
+        self.forget(secret)
+        if answer is not None:
+            with self._lock:
+                self._answers[secret] = (monotonic(), answer)
+                while len(self._answers) > _MOST_KNOWN:
+                    self._answers.popitem(last=False)
+        return answer
+
+    def forget(self, secret: str) -> None:
+        """Forget what was answered about a secret."""
+        with self._lock:
+            self._answers.pop(secret, None)
+
+
 class Keyring:
     """Finds out what a token allows. Thread-safe; answers are kept for a moment."""
 
     def __init__(self, get_memory: Callable[[], Memory]) -> None:
         self._get_memory = get_memory
         self._lock = Lock()
-        self._grants: OrderedDict[str, tuple[float, Grant | None]] = OrderedDict()
-        self._logins: OrderedDict[str, tuple[float, Login | None]] = OrderedDict()
+        self._grants: _KnownAnswers[Grant] = _KnownAnswers()
+        self._logins: _KnownAnswers[Login] = _KnownAnswers()
         self._memories: OrderedDict[Grant, Memory] = OrderedDict()
         self._needed = (-KNOWN_SECONDS, True)
 
     def cached_grant(self, secret: str) -> tuple[bool, Grant | None]:
         """Return whether it is known what a token allows, and what; asks no store."""
-        with self._lock:
-            at, grant = self._grants.get(secret, (-KNOWN_SECONDS, None))
-        return monotonic() - at < KNOWN_SECONDS, grant
+        return self._grants.get(secret, KNOWN_SECONDS)
 
     def grant_of(self, secret: str) -> Grant | None:
         """Return what a token allows; None for an invalid one. Asks the store."""
-        grant = self._get_memory().recognize(secret) if len(secret) <= _LONGEST_SECRET else None
-        if grant is not None:  # guesses are not kept: they would push out what is known
-            self._keep(self._grants, secret, (monotonic(), grant))
-        else:
-            with self._lock:
-                self._grants.pop(secret, None)
-        return grant
+        return self._grants.ask(secret, self._get_memory().recognize)
 
     def login_kept(self, session: str) -> tuple[bool, Login | None]:
         """Return whether it is known what a browser's session allows, and what; asks no store."""
-        with self._lock:
-            at, login = self._logins.get(session, (-KNOWN_SECONDS, None))
-        return monotonic() - at < KNOWN_SECONDS, login
+        return self._logins.get(session, KNOWN_SECONDS)
 
     def login_of(self, session: str) -> Login | None:
         """Return what a browser's session allows; None where it stands for no token. Asks the store."""
-        login = self._get_memory().logged_in(session) if len(session) <= _LONGEST_SECRET else None
-        if login is not None:
-            self._keep(self._logins, session, (monotonic(), login))
-        return login
+        return self._logins.ask(session, self._get_memory().logged_in)
 
     async def log_in(self, sessions: Sessions, secret: str) -> str | None:
         """Return a new session of a browser that stands for a token; None where it is not valid. Asks the store."""
@@ -108,17 +124,16 @@ class Keyring:
 
     def log_out(self, session: str) -> None:
         """End a browser's session. Asks the store."""
-        with self._lock:
-            self._logins.pop(session, None)
+        self._logins.forget(session)
         self._get_memory().log_out(session)
 
     def memory_of(self, grant: Grant) -> Memory:
         """Return the memory as a token's holder may use it, the same one each time."""
         with self._lock:
-            memory = self._memories.get(grant)
-        if memory is None:
-            memory = self._get_memory().confine(grant)
-            self._keep(self._memories, grant, memory)
+            memory = self._memories.pop(grant, None) or self._get_memory().confine(grant)
+            self._memories[grant] = memory
+            while len(self._memories) > _MOST_KNOWN:
+                self._memories.popitem(last=False)
         return memory
 
     def token_needed(self) -> bool:
@@ -131,22 +146,14 @@ class Keyring:
 
     def last_known(self, secret: str | None) -> Principal | None:
         """Return who a caller was within a day, where the store does not say it now; asks no store."""
-        with self._lock:
-            at, grant = self._grants.get(secret or "", (-REMEMBERED_SECONDS, None))
         if secret is None:
             return None if self._needed[1] else _PROGRAM
-        return Principal(grant, grant.token) if grant and monotonic() - at < REMEMBERED_SECONDS else None
+        known, grant = self._grants.get(secret, REMEMBERED_SECONDS)
+        return Principal(grant, grant.token) if known and grant else None
 
     def is_need_known(self) -> bool:
         """Whether ``token_needed`` would not ask the store now."""
         return monotonic() - self._needed[0] < KNOWN_SECONDS
-
-    def _keep(self, cache: OrderedDict[K, V], key: K, value: V) -> None:
-        with self._lock:
-            cache[key] = value
-            cache.move_to_end(key)
-            while len(cache) > _MOST_KNOWN:
-                cache.popitem(last=False)
 
 
 class AccessMiddleware:

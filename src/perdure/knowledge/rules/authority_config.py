@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from perdure.knowledge.records.authority import AuthorityConfig, SqlConfig, TreeConfig
-from perdure.records.errors import PerdureError, PolicyError
-from perdure.rules.validation.values import checked_namespace, checked_text
+from perdure.records.errors import PolicyError
+from perdure.rules.validation.values import checked_namespace, checked_text, parse_entries
 
 _SQL_KEYS: Final = {"url", "url_variable", "timeout_seconds", "predicates", "namespaces"}
 _TREE_KEYS: Final = {"working_tree", "timeout_seconds", "namespaces"}
@@ -50,17 +51,8 @@ def authorities_from(data: Mapping[str, Any], name: str) -> tuple[AuthorityConfi
             (f"{name}: authorities must be at most {_MOST} [authorities.NAME] tables.",),
             remedy='Write [authorities.billing], then url = "sqlite:///billing.db".',
         )
-    found: list[AuthorityConfig] = []
-    problems: list[str] = []
-    for label, table in tables.items():
-        try:
-            found.append(_authority(label, table))
-        except (PerdureError, TypeError) as error:
-            reason = error.message if isinstance(error, PerdureError) else str(error)
-            problems.append(f"{name}, authority {label!r}: {reason}")
-    if problems:
-        raise PolicyError(tuple(problems), remedy="Fix the authorities; docs/how-to.md shows one.")
-    return tuple(found)
+    named = ((f"authority {label!r}", partial(_authority, label, table)) for label, table in tables.items())
+    return parse_entries(named, name, remedy="Fix the authorities; docs/how-to.md shows one.")
 
 
 def _authority(label: str, table: Any) -> AuthorityConfig:

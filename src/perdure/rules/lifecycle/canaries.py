@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from perdure.records.digests import same_words
-from perdure.records.errors import PerdureError, PolicyError
+from perdure.records.errors import PolicyError
 from perdure.records.memory import Document
 from perdure.records.store_rows import Answer, Canary, LostAnswer
-from perdure.rules.validation.values import checked_namespace, checked_text
+from perdure.rules.validation.values import checked_namespace, checked_text, parse_entries
 
 _KEYS: Final = {"text", "namespace", "expect", "contains"}
 _LONGEST: Final = 10_000
@@ -30,16 +31,8 @@ def parse_golden(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
             (f"{name} must contain at most {_MOST} [[query]] tables and nothing else.",),
             remedy='Write [[query]], then text = "...", then expect = ["id"] or contains = "...".',
         )
-    found, problems = [], []
-    for number, table in enumerate(tables, 1):
-        try:
-            found.append(_golden(table, number))
-        except (PerdureError, TypeError) as error:
-            reason = error.message if isinstance(error, PerdureError) else str(error)
-            problems.append(f"{name}, query {number}: {reason}")
-    if problems:
-        raise PolicyError(tuple(problems), remedy="Fix the queries; docs/how-to.md shows one.")
-    return tuple(found)
+    numbered = ((f"query {number}", partial(_golden, table, number)) for number, table in enumerate(tables, 1))
+    return parse_entries(numbered, name, remedy="Fix the queries; docs/how-to.md shows one.")
 
 
 def _golden(table: Any, number: int) -> Canary:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import Any, Final, Literal, TypeVar
 
 from perdure.records.bounded_json import DEEPEST, depth_of
-from perdure.records.errors import InvalidInput, shown_value
+from perdure.records.errors import InvalidInput, PerdureError, PolicyError, shown_value
 from perdure.records.identifier import GRAMMAR, is_id
 
 NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
@@ -25,6 +25,7 @@ _FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") 
     chr(selector) for selector in range(0xFE00, 0xFE10)
 }
 _Choice = TypeVar("_Choice", bound=StrEnum)
+T = TypeVar("T")
 
 
 DayEdge = Literal["first", "last", "after"]
@@ -61,6 +62,30 @@ def checked_text(value: Any, name: str, *, longest: int) -> str:
     if len(value) > longest:
         raise InvalidInput(f"{name} has {len(value):,} characters; {longest:,} are allowed.", remedy="Shorten it.")
     return value
+
+
+def parse_entries(entries: Iterable[tuple[str, Callable[[], T]]], file: str, *, remedy: str) -> tuple[T, ...]:
+    """Return what each entry of a file is parsed to, in order.
+
+    Args:
+        entries: What an entry is called in messages, and what parses it.
+        file: The file, for messages.
+        remedy: What to do about faulty entries.
+
+    Raises:
+        PolicyError: Entries raised a TypeError or an error of Perdure; it names all of them.
+    """
+    found: list[T] = []
+    problems: list[str] = []
+    for name, parse in entries:
+        try:
+            found.append(parse())
+        except (PerdureError, TypeError) as error:
+            reason = error.message if isinstance(error, PerdureError) else str(error)
+            problems.append(f"{file}, {name}: {reason}")
+    if problems:
+        raise PolicyError(tuple(problems), remedy=remedy)
+    return tuple(found)
 
 
 def is_blank(text: str) -> bool:

@@ -42,6 +42,7 @@ from perdure.stores.postgres.session import (
     Reach,
     TransactionLimit,
     opening_statements,
+    scope,
     too_late,
 )
 
@@ -173,11 +174,8 @@ class Server:
             seconds = seconds_left(most, least=least, known=not again, because=lacking)
             try:
                 connection = self._connections.take(seconds)
-                prefix = self.address.prefix
-                begin = opening_statements(
-                    connection, reach, place or "", prefix, mode, seconds=seconds, known=not again
-                )
-                session = PostgresSession(connection, reach, place or "", begin)
+                seen = scope(connection, reach, place or "", self.address.prefix, seconds=seconds, known=not again)
+                session = PostgresSession(connection, reach, place or "", opening_statements(mode, seen))
                 with self._deadlines.limit(connection, seconds) as watched:
                     result = self._run_once(session, work, mode, again=again)
             except psycopg.errors.UniqueViolation:

@@ -209,25 +209,12 @@ class PostgresSession:
         self._send(sql.SQL("SET LOCAL {} = {}").format(sql.SQL(setting), sql.Literal(value)))
 
 
-def opening_statements(
-    connection: Connection,
-    reach: Reach,
-    place: str,
-    prefix: str,
-    mode: Mode,
-    *,
-    seconds: float | None = None,
-    known: bool = True,
-) -> list[Opening]:
-    """Return the statements that open a transaction and say what it may see.
-
-    ``seconds`` are its limit, None for none; ``known`` says whether what the tries before this one have written is
-    known.
-    """
+def opening_statements(mode: Mode, seen: Sequence[Opening]) -> list[Opening]:
+    """Return the statements that open a transaction; ``seen`` are those that say what it may see."""
     begin: list[Opening] = [(_BEGIN_READING if mode == READING else sql.SQL("BEGIN"), {})]
     if mode == UNFLUSHED:
         begin.append((sql.SQL("SET LOCAL synchronous_commit = off"), {}))
-    opened = [*begin, *scope(connection, reach, place, prefix, seconds=seconds, known=known)]
+    opened = [*begin, *seen]
     if (waits := longest_wait()) is not None and mode in (WRITING, UNFLUSHED):
         # 0 would be no limit; on a cluster it goes to the nodes too
         opened.append((sql.SQL("SET LOCAL lock_timeout = {}").format(sql.Literal(max(1, int(1000 * waits)))), {}))
@@ -245,6 +232,8 @@ def scope(
 ) -> list[Opening]:
     """Return the statements that say what the open transaction may see from here on, and when the server ends it.
 
+    ``seconds`` are its limit, None for none; ``known`` says whether what the tries before this one have written is
+    known.
     Citus takes what is set locally to its workers only where it is told to, and only what SET LOCAL sets.
     """
     settings, ended = (

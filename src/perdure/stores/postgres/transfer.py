@@ -32,9 +32,8 @@ class ServerSnapshot(Server):
         super().__init__(address)
         self._connection = connect(address)
         make_ready(self._connection)
-        PostgresSession(
-            self._connection, "admin", "", opening_statements(self._connection, "admin", "", address.prefix, READING)
-        ).open()
+        seen = scope(self._connection, "admin", "", address.prefix)
+        PostgresSession(self._connection, "admin", "", opening_statements(READING, seen)).open()
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T], *, once: bool = False) -> T:  # noqa: ARG002  # the server's
         return self._run_scoped("routed", self.address.prefix + namespace, work)
