@@ -49,7 +49,7 @@ weekly: $(STAMP)
 # Branch coverage of what needs no server; processes that tests start are not counted.
 coverage: $(STAMP)
 	$(BIN)/python -m pip install --quiet 'pytest-cov>=6,<8'
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q --cov=perdure --cov-branch --cov-report=term \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q --cov=perdure --cov-branch --cov-report=term --cov-fail-under=94 \
 		-k "not postgres and not spread and not server" --ignore=tests/faults/test_year.py --ignore=tests/interfaces/pages/test_browser.py
 
 # In a minute: style, types and import contracts, and beside them the rules, the house's own and what users are shown first.

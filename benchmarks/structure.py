@@ -1,6 +1,6 @@
 """The size and shape of the source, beside the bounds that it is kept in: ``python benchmarks/structure.py [FOLDER]``.
 
-FOLDER is another checkout to compare with. ``check`` is what the tests call.
+FOLDER is another checkout to compare with. tests/test_house.py holds what can be held.
 """
 
 from __future__ import annotations
@@ -8,11 +8,16 @@ from __future__ import annotations
 import ast
 import math
 import re
-import sys
 from collections import Counter, defaultdict
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from report import Row, finished, parser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[1]
 MOST_LINES = 49_000
@@ -143,17 +148,27 @@ def repeats(root: Path) -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Print the figures of this checkout, and of another one beside them."""
-    roots = [ROOT, *map(Path, sys.argv[1:2])]
-    print(f"source lines (at most {MOST_LINES:,}):", *(f"{lines(sources(r)):,}" for r in roots))
-    print(f"surface lines (at most {MOST_SURFACE:,}):", *(f"{lines(surface(r)):,}" for r in roots))
-    print("files:", *(len(sources(r)) for r in roots))
-    print("public classes that share a name:", *(len(repeated_class_names(r)) for r in roots))
-    shared = f"pairs of files that share {ALIKE} lines of one shape (at most {MOST_REPEATS}):"
-    print(shared, *(len(repeats(r)) for r in roots))
-    print(f"90th percentile of function length in lines (at most {MOST_P90}):")
-    for folder, lengths in function_lengths(ROOT).items():
-        print(f"  {folder:40} {p90(lengths):3} of {len(lengths)}{'  <<<' if p90(lengths) > MOST_P90 else ''}")
+    """Print the figures of this checkout, those of another one beside them, and end with 1 where a bound is passed."""
+    arguments = parser(__doc__)
+    arguments.add_argument("folder", nargs="?", type=Path, help="another checkout to compare with")
+    options = arguments.parse_args()
+
+    def row(what: str, measure: Callable[[Path], int], most: int | None) -> Row:
+        other = "" if options.folder is None else f"{measure(options.folder):,} in the other"
+        return Row(what, measure(ROOT), "", most, note=other)
+
+    rows = [
+        row("lines of source", lambda root: lines(sources(root)), MOST_LINES),
+        row("lines of the surface", lambda root: lines(surface(root)), MOST_SURFACE),
+        row("files", lambda root: len(sources(root)), None),
+        row("public classes that share a name", lambda root: len(repeated_class_names(root)), 0),
+        row(f"pairs of files that share {ALIKE} lines of one shape", lambda root: len(repeats(root)), MOST_REPEATS),
+        *(
+            Row(f"nine functions in ten, {folder}", p90(lengths), "lines", MOST_P90, note=f"{len(lengths)} in all")
+            for folder, lengths in function_lengths(ROOT).items()
+        ),
+    ]
+    finished(rows, as_json=options.json)
 
 
 if __name__ == "__main__":
