@@ -140,13 +140,14 @@ def live(memory: Memory, clock: SimulatedClock, *, budget: int) -> SimulatedLife
     day = upcoming[0].began.replace(hour=23, minute=0, second=0, microsecond=0)
     last = max(upcoming[-1].ended, questions_due[-1][0]) + AFTERWARDS
     while day <= last:
+        known = life.sessions
         while upcoming and upcoming[0].ended <= day:
             _ingest(memory, clock, upcoming.pop(0), life)
         while questions_due and questions_due[0][0] <= day:
             _ask(memory, clock, *questions_due.pop(0), life)
         clock.now = day
-        life.sweeps.append((day, memory.sweep()))
-        _keep_figures(memory, day, life)
+        life.sweeps.append((day, swept := memory.sweep()))
+        _keep_figures(memory, day, life, changed=bool(swept.examined) or life.sessions > known)
         if not life.early_digest and life.sessions and day - life.tiers[0][0] >= timedelta(days=30):
             life.early_digest = memory.digest(NAMESPACE, budget)
         day += timedelta(days=1)
@@ -191,8 +192,10 @@ def _ask(memory: Memory, clock: SimulatedClock, at: datetime, question: Scripted
     life.answers[question.text] = (question, at, memory.recall(question.text, NAMESPACE, limit=3))
 
 
-def _keep_figures(memory: Memory, day: datetime, life: SimulatedLife) -> None:
-    life.tiers.append((day, dict(memory.stats(NAMESPACE).tiers)))
+def _keep_figures(memory: Memory, day: datetime, life: SimulatedLife, *, changed: bool) -> None:
+    """Keep the day's counts and values; counts are those of the day before where no message came and none was due."""
+    counts = dict(memory.stats(NAMESPACE).tiers) if changed or not life.tiers else life.tiers[-1][1]
+    life.tiers.append((day, counts))
     for label, identity in life.followed.items():
         item = memory.get(identity, include_archived=True)
         if item is not None:
