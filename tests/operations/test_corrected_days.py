@@ -57,7 +57,7 @@ def test_the_later_days_hold_and_the_earlier_stay_known(memory, clock, path, han
     clock.now = at(11, 10)
     assert days(memory) == holds
     assert [h.memory.content for h in memory.recall("Is Lena on leave?", kinds=["fact"], touch=False).hits] == [
-        "Lena: status: on leave" for _ in holds
+        "Lena: status: on leave (until 2026-11-20)" for _ in holds
     ]
     assert days(memory, known_at=at(11, 4)) == believed
     assert len(days(memory, as_of=at(11, 5))) == 1
@@ -107,7 +107,7 @@ def test_what_was_known_before_a_fact_went_has_the_last_day_that_was_told(memory
     assert days(memory, known_at=at(11, 4), as_of=at(11, 22)) == []
     told = {"kinds": ["fact"], "touch": False, "known_at": at(11, 4)}
     assert [h.memory.content for h in memory.recall("Lena leave", as_of=at(11, 19), **told).hits] == [
-        "Lena: status: on leave"
+        "Lena: status: on leave (until 2026-11-20)"
     ]
     assert memory.recall("Lena leave", as_of=at(11, 22), **told).hits == ()
 

@@ -17,9 +17,16 @@ from perdure.operations.superseding import likely_superseded
 from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
-from perdure.records.memory import DERIVED, LIKELY_SUPERSEDES, Kind, MemoryItem, Record, Scope, Status
+from perdure.records.memory import DERIVED, INTERRUPTS, LIKELY_SUPERSEDES, Kind, MemoryItem, Record, Scope, Status
 from perdure.records.recall import Absence, Filters, Hit, OutdatedFact, Pool, Query
-from perdure.rules.explanation import explain, inverse_link, likely_untrue, listed_instead, value_replaced
+from perdure.rules.explanation import (
+    explain,
+    interrupted_by,
+    inverse_link,
+    likely_untrue,
+    listed_instead,
+    value_replaced,
+)
 from perdure.rules.language.asked_days import days_asked_for
 from perdure.rules.language.dates import Period
 from perdure.rules.lifecycle.signals import memory_items
@@ -81,10 +88,11 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     history = ctx.store.journal(record.namespace, identity)
     chances = {other: weight for (other, kind), weight in incoming.items() if kind == LIKELY_SUPERSEDES}
     later = [others[i] for i, earlier in pairs if earlier == identity and i in others]
+    interrupting = [r for r in later if (r.id, INTERRUPTS) in incoming]
     over = ctx.extension.over(ctx, record)
     sources = [others[other] for kind, other, _ in links if kind == DERIVED and other in others]
     back = taken_back(ctx, memory, over, memory_items(sources, ctx.policy, now) if memory.kind is Kind.FACT else ())
-    untrue = likely_untrue(memory.kind, later, chances) or value_replaced(back.newer)
+    untrue = interrupted_by(interrupting) or likely_untrue(memory.kind, later, chances) or value_replaced(back.newer)
     due = what_is_due(ctx, record.namespace, identity)
     instead = listed_instead(shown_instead(ctx, memory))
     explanation = explain(memory, history, shown, ctx.policy, now, due, untrue=untrue, instead=instead)

@@ -15,6 +15,7 @@ from perdure.records.identifier import short_id
 from perdure.records.instant import Instant, day_at
 from perdure.records.memory import (
     DERIVED,
+    INTERRUPTS,
     LIKELY_SUPERSEDES,
     MAY_SUPERSEDE,
     STANDS_FOR,
@@ -93,14 +94,14 @@ def _link(pair: ComparedPair, chance: float, least: float) -> Change:
 class CachedReads:
     """Links, memories and keys of facts of a namespace, each read once however often it is asked for."""
 
-    __slots__ = ("_begins", "_ctx", "_keys", "_links", "_namespace", "_records")
+    __slots__ = ("_ctx", "_days", "_keys", "_links", "_namespace", "_records")
 
     def __init__(self, ctx: Context, namespace: str, links: Mapping[str, Links] = MappingProxyType({})) -> None:
         self._ctx, self._namespace = ctx, namespace
         self._links: dict[str, set[Link]] = {i: set(some) for i, some in links.items()}
         self._records: dict[str, Record | None] = {}
         self._keys: dict[str, str | None] = {}
-        self._begins: dict[str, Instant] = {}
+        self._days: dict[str, tuple[Instant, Instant | None]] = {}
 
     def links(self, ids: Collection[str]) -> set[Link]:
         """Return all links from or to some memories."""
@@ -126,12 +127,19 @@ class CachedReads:
             for d in self._ctx.store.documents.find(self._namespace, Shelf.FACT, unread):
                 self._keys[d.id] = d.name
                 if d.data["retired_ms"] is None:
-                    self._begins[d.id] = d.data["valid_from_ms"] if d.data.get("planned") else 0
+                    begin = d.data["valid_from_ms"] if d.data.get("planned") else 0
+                    self._days[d.id] = (begin, d.data["valid_to_ms"])
         return {i: key for i in ids if (key := self._keys[i]) is not None}
 
     def planned(self, ids: Collection[str]) -> dict[str, Instant]:
         """Return when those of some ids that are believed facts begin to hold; 0 where that is not planned."""
-        return {i: self._begins[i] for i in self.fact_keys(ids) if i in self._begins}
+        return {i: self._days[i][0] for i in self.fact_keys(ids) if i in self._days}
+
+    def holding(self, ids: Collection[str], at: Instant) -> set[str]:
+        """Return those of some ids that are facts in view that hold at an instant."""
+        days = {i: self._days[i] for i in self.fact_keys(ids) if i in self._days}
+        held = {i for i, (begin, end) in days.items() if begin <= at and (end is None or at < end)}
+        return {i for i, record in self.records(held).items() if record.state.status is Status.ACTIVE}
 
 
 class AffirmedLinks(NamedTuple):
@@ -216,20 +224,22 @@ def likely_superseded(
     One of the two is among ``ids``, or a memory whose place the later one took: what was updated, or merged into
     another, makes untrue what it did, by what stands for it. What stands for a memory that was said after the later one
     is not untrue, nor is what has facts, by a later memory that has facts about other things alone. A fact is put in
-    doubt by what likely makes untrue all that says it (rules/doubted_facts.py).
+    doubt by what likely makes untrue all that says it (rules/doubted_facts.py), and by one that interrupts it, as long
+    as that holds.
     ``reading`` has what was read before; with ``by`` the less sure links count instead.
     """
-    knowledge = ctx.policy.knowledge
-    if not ids or not knowledge.watch or knowledge.supersession == "off":
+    if not ids or not ctx.policy.knowledge.watch:
         return frozenset()
-    if knowledge.supersession == "auto" and ctx.judge is None and ctx.embedder is not None:
-        return frozenset()  # beside other vectors nothing is judged, and a server need not be asked
     reading = CachedReads(ctx, namespace) if reading is None else reading
     links = reading.links(ids)
     resting = resting_on(links, ids)
     if more := {source for some in resting.values() for source in some}.difference(ids):
         links |= reading.links(more)
-    pairs = {(i, other) for i, kind, other in links if kind == by}
+    pairs = {(i, other) for i, kind, other in links if kind == by} if _judges(ctx) else set()
+    interrupting = {(i, other) for i, kind, other in links if kind == INTERRUPTS and by == LIKELY_SUPERSEDES}
+    if interrupting:
+        holding = reading.holding({later for later, _ in interrupting}, ctx.clock())
+        pairs |= {pair for pair in interrupting if pair[0] in holding}
     if not pairs:
         return frozenset()
     told = ctx.store.documents.find(namespace, Shelf.OUTCOME, sorted({later for later, _ in pairs}))
@@ -240,6 +250,13 @@ def likely_superseded(
     pairs -= _of_other_facts(reading, pairs) | _ahead(ctx, reading, pairs)
     pairs = {pair for pair in pairs if pair[::-1] not in pairs}
     return frozenset(pairs | _doubted_pairs(reading, resting, pairs, links))
+
+
+def _judges(ctx: Context) -> bool:
+    """Whether links count that a model made: beside vectors of another embedder nothing is judged."""
+    supersession = ctx.policy.knowledge.supersession
+    is_other = supersession == "auto" and ctx.judge is None and ctx.embedder is not None
+    return supersession != "off" and not is_other
 
 
 def _of_other_facts(reading: CachedReads, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:

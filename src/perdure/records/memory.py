@@ -15,6 +15,7 @@ DERIVED: Final = "derived_from"  # from a fact to the memory that says it
 SUPERSEDES: Final = "supersedes"  # from the memory that holds now to the one that it replaced
 LIKELY_SUPERSEDES: Final = "likely_supersedes"  # from a statement to an earlier one that it likely makes untrue
 MAY_SUPERSEDE: Final = "may_supersede"  # the same, less surely: nothing is hidden or put in another order by it
+INTERRUPTS: Final = "interrupts"  # from a fact that holds until a day to one that holds again afterwards
 STANDS_FOR: Final = "summarizes"
 """From a memory to one that it stands for: one that was merged into it, or a source of a summary."""
 

@@ -38,6 +38,7 @@ _LED_HERE: Final = {
     "supersedes": "superseded_by",
     "likely_supersedes": "likely_superseded_by",
     "may_supersede": "may_be_superseded_by",
+    "interrupts": "interrupted_by",
     "derived_from": "source_of",
     "summarizes": "summarized_by",
 }
@@ -97,6 +98,14 @@ def _affirmed_since(memory: MemoryItem) -> str:
         return ""
     day = text_of(said_at(memory.state))[:10]
     return f"It counts as said on {day}, when it was last confirmed or remembered again. "
+
+
+def interrupted_by(facts: Sequence[Record]) -> str:
+    """Return which facts hold in the place of another one for a time, and what follows; empty without any."""
+    if not facts:
+        return ""
+    named = ", ".join(f"{short_id(r.id)} {quoted_line(r.content.text, LONGEST_LABEL)}" for r in facts)
+    return f"Another value holds for a time: {named}. Recall shows that one first; afterwards this one holds again."
 
 
 def likely_untrue(kind: Kind, later: Sequence[Record], chances: Mapping[str, float]) -> str:

@@ -134,24 +134,27 @@ FOLLOWED = {
 def live(memory: Memory, clock: SimulatedClock, *, budget: int) -> SimulatedLife:
     """Play the conversation, the questions and a sweep a day; return what happened."""
     life, upcoming = SimulatedLife(), sessions()
-    questions_due = sorted(
-        ((q.at + timedelta(days=7 * week), q) for q in questions() for week in range(q.times)), key=lambda pair: pair[0]
-    )
+    questions_due = _questions_by_day()
     day = upcoming[0].began.replace(hour=23, minute=0, second=0, microsecond=0)
     last = max(upcoming[-1].ended, questions_due[-1][0]) + AFTERWARDS
     while day <= last:
-        known = life.sessions
-        while upcoming and upcoming[0].ended <= day:
+        ended = [session for session in upcoming if session.ended <= day]
+        for _ in ended:
             _ingest(memory, clock, upcoming.pop(0), life)
         while questions_due and questions_due[0][0] <= day:
             _ask(memory, clock, *questions_due.pop(0), life)
         clock.now = day
         life.sweeps.append((day, swept := memory.sweep()))
-        _keep_figures(memory, day, life, changed=bool(swept.examined) or life.sessions > known)
+        _keep_figures(memory, day, life, changed=bool(swept.examined or ended))
         if not life.early_digest and life.sessions and day - life.tiers[0][0] >= timedelta(days=30):
             life.early_digest = memory.digest(NAMESPACE, budget)
         day += timedelta(days=1)
     return life
+
+
+def _questions_by_day() -> list[tuple[datetime, ScriptedQuestion]]:
+    due = ((q.at + timedelta(days=7 * week), q) for q in questions() for week in range(q.times))
+    return sorted(due, key=lambda pair: pair[0])
 
 
 def _ingest(memory: Memory, clock: SimulatedClock, session: ScriptedSession, life: SimulatedLife) -> None:

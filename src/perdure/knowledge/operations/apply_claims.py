@@ -23,7 +23,7 @@ from perdure.knowledge.rules.fact_records import (
 )
 from perdure.records.instant import Instant
 from perdure.records.maker import copy_with
-from perdure.records.memory import CONFLICT_WITH, DERIVED, SUPERSEDES, Record, Scope, Shelf, Status, Trust
+from perdure.records.memory import CONFLICT_WITH, DERIVED, INTERRUPTS, SUPERSEDES, Record, Scope, Shelf, Status, Trust
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.point_in_time import is_past
@@ -102,7 +102,17 @@ class ClaimWriter:
         resolved = copy_with(claim.under(predicate), type=sort)
         new_id = self.make(resolved, subject, name, source, decision.because)
         self.clash(decision, new_id, source)
+        self.interrupt(self.work.facts[new_id], source.at)
         return new_id
+
+    def interrupt(self, new: Fact, at: Instant) -> None:
+        """Link a fact that holds until a day to those of other values that hold beyond it: they hold again then."""
+        if new.valid_to is None or not self._is_believed(new.id):
+            return
+        for known in self.work.about(new.subject, new.predicate, at):
+            if new.contradicts(known.fact) and new.ends_before(known.fact) and not new.denied:
+                because = f"{new.shown_value} holds in its place for a time"
+                self.work.link(link_change(INTERRUPTS, new.id, known.fact.id, because))
 
     def _end(self, decision: Decision, claim: Claim, source: ClaimSource) -> None:
         """No longer believe what a claim ends or denies: from now on, or from the day on which it is to end."""

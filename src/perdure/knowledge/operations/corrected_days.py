@@ -35,6 +35,7 @@ def correct_days(
     for rival in outdated:
         _take_place(writer, new_id, rival.fact, FactEvent.REPLACED, source, because)
     _end_predecessors(writer, old, work.facts[new_id], because)
+    writer.interrupt(work.facts[new_id], source.at)
     for other_id in sorted(i for i in contested if work.states[i].status is Status.ACTIVE):
         one, other = work.known_facts([new_id, other_id], source.at)
         writer.contest(one, other, source.at, because)

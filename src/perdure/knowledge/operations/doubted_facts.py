@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,8 +11,10 @@ from perdure.knowledge.records.results import FactLine
 from perdure.knowledge.rules.fact_records import BELIEVED
 from perdure.operations.ports import Context
 from perdure.operations.superseding import CachedReads, likely_superseded
+from perdure.records.instant import day_at
 from perdure.records.memory import Kind, Record, Status
 from perdure.records.recall import Filters, Query
+from perdure.rules.doubted_facts import Pair
 from perdure.rules.language.replaced_values import replaced_values, returned_values
 from perdure.rules.language.words import query_words
 from perdure.rules.lifecycle.older_statements import find_older
@@ -38,14 +41,39 @@ def doubts_of(ctx: Context, namespace: str, facts: Sequence[FactLine], seen: Fil
     if not likely and not naming:
         return {}
     sources = {f.id: {memory for memory, _ in f.sources} for f in facts}
-    later = {i for i, _ in likely} | {r.id for r in naming}
-    said = {memory for some in sources.values() for memory in some} if naming else set()
-    records = {r.id: r for r in (*reading.records(sorted(ids | later | said)).values(), *naming)}
-    shown = [r for i, r in records.items() if i not in later or _is_shown(r, seen)]
+    shown = _records_in_view(reading, sources, {i for i, _ in likely}, naming, seen)
     items = memory_items(shown, ctx.policy, ctx.clock(), ctx.counted)
     vectors = ctx.store.vectors(namespace, [m.id for m in items]) if naming else {}
-    found = find_older(items, vectors, likely, sources=sources, by_number=False)
-    return {i: tuple(reversed(found.doubted[i])) for i in ids & found.doubted.keys()}
+    today = day_at(ctx.clock(), ctx.policy.days.tz)
+    doubted = find_older(items, vectors, likely, sources=sources, by_number=False, today=today).doubted
+    interrupting = _later_facts(shown, likely)
+    found = {i: (*interrupting.get(i, ()), *reversed(doubted.get(i, ()))) for i in ids}
+    return {i: some for i, some in found.items() if some}
+
+
+def _records_in_view(
+    reading: CachedReads,
+    sources: Mapping[str, Collection[str]],
+    later: Collection[str],
+    naming: Sequence[Record],
+    seen: Filters,
+) -> list[Record]:
+    """Return facts, what says them, and those of the later statements that are in view."""
+    said = {memory for some in sources.values() for memory in some} if naming else set()
+    stored = reading.records(sorted({*sources, *later, *said}))
+    records = {r.id: r for r in (*stored.values(), *naming)}
+    statements = {*later, *(r.id for r in naming)}
+    return [r for i, r in records.items() if i not in statements or _is_shown(r, seen)]
+
+
+def _later_facts(shown: Iterable[Record], likely: Iterable[Pair]) -> Mapping[str, Sequence[str]]:
+    """Return fact -> the facts that hold in its place for a time, the latest first."""
+    facts = {r.id for r in shown if r.state.kind is Kind.FACT}
+    found = defaultdict[str, list[str]](list)
+    for newer, fact in sorted(likely, reverse=True):
+        if newer in facts:
+            found[fact].append(newer)
+    return found
 
 
 def _replacing_statements(ctx: Context, namespace: str, facts: Sequence[FactLine], seen: Filters) -> list[Record]:

@@ -136,7 +136,7 @@ class _Taker:
                 )
         found = with_several(found, self.registry)
         refuse_faults([*faults, *contradictions(found)])
-        return found
+        return sorted(found, key=lambda each: each.claim.valid_to is not None)  # what interrupts comes after it
 
     def _predicate(self, claim: GivenClaim, faults: list[str]) -> str:
         if not any(letter.isalnum() for letter in claim.predicate):
@@ -279,7 +279,7 @@ class _Taker:
             said = [k for k in known if k.fact.value.norm == claim.value.norm and not k.fact.denied]
             ended = says_ended(each.given, self.handed.text)
             old_facts = [k for k in said if ended or k.fact.is_upcoming(self.work.now)]  # a plan is called off
-        else:  # "Jest is gone" names what the claim does not
+        elif claim.valid_to is None:  # "Jest is gone" names what the claim does not
             others = [k for k in known if k.fact.value.norm != claim.value.norm and not k.fact.denied]
             old_facts = [k for k in others if says_over(self.handed.text, k.fact.value.text, claim.value.text)]
         if self.gone:

@@ -64,11 +64,11 @@ def write_new(work: FactSession, fact: Fact, because: str) -> None:
 
 
 def _until_planned(work: FactSession, fact: Fact) -> Fact:
-    """Return a fact that ends where one that is planned already and contradicts it begins."""
+    """Return a fact that ends where one that is planned already and contradicts it for good begins."""
     begin = fact.valid_from or 0
     planned = [] if fact.many or fact.denied else work.upcoming_facts(fact.subject, fact.predicate)
     trusted = [f for f in planned if least_trust((f.trust, fact.trust)) is fact.trust]
-    rivals = [f for f in trusted if f.contradicts(fact) and begin < (f.valid_from or 0)]
+    rivals = [f for f in trusted if f.contradicts(fact) and begin < (f.valid_from or 0) and not f.ends_before(fact)]
     first = min(rivals, key=lambda f: (f.valid_from or 0, f.id), default=None)
     if first is None or first.valid_from is None or fact.has_ended(first.valid_from):
         return fact

@@ -210,6 +210,11 @@ class Fact:
         """Whether the day on which it was said to cease to be true has come."""
         return self.valid_to is not None and self.valid_to <= at
 
+    def ends_before(self, other: Fact) -> bool:
+        """Whether it was said to hold until a day on which another fact still holds, as far as is known."""
+        stated = self.told_to if self.followed_by else self.valid_to
+        return stated is not None and (other.valid_to is None or stated < other.valid_to)
+
     def is_upcoming(self, at: Instant) -> bool:
         """Whether it was planned, and the day on which it begins to hold has not come."""
         return self.planned and self.valid_from is not None and at < self.valid_from

@@ -193,9 +193,11 @@ def draft_fact(
 ) -> Draft:
     """Return the memory that a claim becomes."""
     text = fact_text(name, claim.called or predicate.replace("_", " "), claim.value.text, denied=claim.denied)
-    begins = f" (from {text_of(claim.valid_from)[:10]})" if claim.planned and claim.valid_from is not None else ""
+    begins = f"from {text_of(claim.valid_from)[:10]}" if claim.planned and claim.valid_from is not None else ""
+    ends = f"until {text_of(claim.valid_to)[:10]}" if claim.valid_to is not None and claim.valid_to > said_at else ""
+    days = " ".join(filter(None, (begins, ends)))
     return Draft(
-        text=text + begins,
+        text=f"{text} ({days})" if days else text,
         kind=Kind.FACT,
         scope=scope,
         importance=IMPORTANCE,

@@ -188,9 +188,11 @@ def contradictions(claims: Sequence[ResolvedClaim]) -> Iterator[str]:
 def _overlap(one: Claim, other: Claim) -> bool:
     """Whether two claims hold at one time, beyond the day on which one ends and the other begins.
 
-    What is planned ends what holds until then.
+    What is planned ends what holds until then, and what has an end only interrupts what has none.
     """
     if (one.planned or other.planned) and one.valid_from != other.valid_from:
+        return False
+    if (one.valid_to is None) != (other.valid_to is None):
         return False
     return not any(
         a.valid_to is not None and b.valid_from is not None and a.valid_to < b.valid_from + DAY_MS
@@ -221,6 +223,8 @@ def resolve_given(
     """
     if any(_says(claim, k) and outranks(k.fact, trust) for k in known):
         return claim, Decision(Action.NOTHING, because="somebody more trusted said so already")
+    if not corrects:
+        known = [k for k in known if k.fact.id in replaced or not interrupts(claim, k.fact, said_at, trust)]
     replaced = {k.fact.id for k in known if k.fact.id in replaced and not _says(claim, k)}
     rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k)]
     outranked = any(outranks(k.fact, trust) for k in rivals)
@@ -238,6 +242,15 @@ def resolve_given(
     if decision.action is Action.REINFORCE and _has_other_days(claim, decision.about[0], said_at):
         decision = replace(decision, action=Action.REDATE, because=f"its days were corrected: {claim.value.text}")
     return claim, decision
+
+
+def interrupts(claim: Claim, fact: Fact, said_at: Instant, trust: Trust) -> bool:
+    """Whether a claim only holds for a time, within that of a fact of another value, which holds again afterwards."""
+    if claim.denied or fact.denied or claim.valid_to is None or claim.valid_to <= said_at:
+        return False
+    is_other = fact.predicate == claim.predicate and fact.value.norm != claim.value.norm
+    outlasts = fact.valid_to is None or fact.valid_to > claim.valid_to
+    return is_other and outlasts and fact.trust is not Trust.AUTHORITY and not outranks(fact, trust)
 
 
 def said_after(said_at: Instant, known: Iterable[KnownFact], now: Instant) -> Instant:

@@ -36,6 +36,7 @@ from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
 from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE, sort_of_memory
+from perdure.rules.lifecycle.ended_memories import has_ended
 from perdure.rules.lifecycle.parts_that_hold import partly_over
 from perdure.rules.source_trust import is_trusted, stored_trust
 
@@ -89,10 +90,13 @@ def find_older(
     number is not looked at (``by_number``). Each is looked up among all at once: taken pair by pair, a store of notes
     that resemble one another takes seconds. Facts are put in doubt, and put nothing in doubt: ``sources`` has fact ->
     what says it, ``about_one`` pairs of statements that are known to be about one thing. What says that something is so
-    from a day after ``today`` takes the place of nothing yet, and is not compared.
+    from a day after ``today`` takes the place of nothing yet, and is not compared; nor is what was so until an earlier
+    day.
     """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
-    messages = [m for m in messages if today is None or not begins_later(m.content, m.state, today)]
+    messages = [
+        m for m in messages if today is None or not (begins_later(m.content, m.state, today) or has_ended(m, today))
+    ]
     messages.sort(key=lambda m: (said_at(m.state), m.id))
     replaced = facts_replaced((m for m in memories if m.kind is Kind.FACT), messages, vectors, sources, about_one)
     superseded = {*superseded, *_notes_of(replaced, sources, messages)}
