@@ -13,6 +13,7 @@ from perdure.operations.ports import Context
 from perdure.records.memory import Kind, Shelf
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters, Hit
+from perdure.rules.decisions import Decisions
 
 
 def extension_of(policy: Policy) -> Extension[Context]:
@@ -70,6 +71,12 @@ def _any_fact(_ctx: Context, _namespace: str, hits: Sequence[Hit]) -> bool:
     return any(hit.memory.kind is Kind.FACT for hit in hits)
 
 
+def _may_be_fact(decisions: Decisions, identity: str) -> bool:
+    """Whether a memory is a fact, or was not read for what is decided."""
+    state = decisions.states.get(identity)
+    return state is None or state.kind is Kind.FACT
+
+
 def _meets_facts(ctx: Context, namespace: str, hits: Sequence[Hit], _filters: Filters) -> bool:
     """Whether there are facts among hits, or may be some that what was found says or sums up."""
     return _any_fact(ctx, namespace, hits) or _holds(Shelf.FACT)(ctx, namespace)
@@ -102,7 +109,7 @@ _MEETS: Final[Mapping[str, Callable[..., bool]]] = {
     "questions": _holds(Shelf.LESSON),
     "answer": lambda _ctx, record, *_: record.state.kind is Kind.FACT,
     "conflicts": lambda _ctx, record, *_: record.state.kind is Kind.FACT,
-    "call_off": lambda _ctx, decisions, ids, _: any(decisions.states[i].kind is Kind.FACT for i in ids),
+    "call_off": lambda _ctx, decisions, ids, _: any(_may_be_fact(decisions, i) for i in ids),
     "plan_again": lambda _ctx, decisions, ids: any(decisions.states[i].kind is Kind.FACT for i in ids),
     "promote": lambda _ctx, _namespace, _decisions, ids: bool(ids),
 }

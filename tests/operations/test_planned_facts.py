@@ -439,3 +439,13 @@ def test_a_model_reads_that_the_fact_is_not_true_yet(memory):
         assert told in answer.content[0].text.replace('"', "'")
 
     talk(over(memory, "full"), story)
+
+
+def test_what_holds_goes_on_where_a_plan_is_erased(memory, clock):
+    learn_price(memory)
+    (plan,) = (f.id for f in memory.facts() if f.state == "upcoming")
+    word = memory.erase([plan], reason="called off").confirm
+    memory.erase([plan], reason="called off", confirm=word, dry_run=False)
+    assert [(f.value, f.valid_to) for f in memory.facts()] == [("0.12 euro", "")]
+    clock.now = DAY
+    assert told(memory) == {"0.12 euro": "active"}

@@ -298,6 +298,7 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
         state = decisions.states[record.id]
         if state.status is Status.CONSOLIDATED:
             decisions.change(record.id, unarchive(state, ctx.policy, now), ERASE, "what stood for it was erased")
+    decisions.add(ctx.extension.call_off(ctx, decisions, target.erased_ids, "what was to follow it was erased"))
     documents, called = _documents(ctx, target), target.subject.names if target.subject else ()
     unsaid = ctx.extension.unsaid(ctx, place, target.erased_ids, target.entities, called)
     decisions.add(_removed_links(ctx, target))

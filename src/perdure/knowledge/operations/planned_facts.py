@@ -28,7 +28,8 @@ def let_go_on(work: FactSession, planned: Fact, because: str) -> list[str]:
     """
     preceding = work.preceding_facts(planned) if planned.planned else []
     for fact in preceding:
-        work.rewrite(_until_planned(work, replace(fact, valid_to=fact.told_to, told_to=None, followed_by="")), because)
+        own = replace(fact, valid_to=fact.told_to, told_to=None, followed_by="")
+        work.rewrite(_until_planned(work, own, gone=planned.id), because)
     return [fact.id for fact in preceding]
 
 
@@ -63,11 +64,11 @@ def write_new(work: FactSession, fact: Fact, because: str) -> None:
         work.change(fact.id, replace(work.states[fact.id], validated_ms=fact.valid_from), "made", because)
 
 
-def _until_planned(work: FactSession, fact: Fact) -> Fact:
-    """Return a fact that ends where one that is planned already and contradicts it for good begins."""
+def _until_planned(work: FactSession, fact: Fact, *, gone: str = "") -> Fact:
+    """Return a fact that ends where one that is planned already, not ``gone``, and contradicts it for good begins."""
     begin = fact.valid_from or 0
     planned = [] if fact.many or fact.denied else work.upcoming_facts(fact.subject, fact.predicate)
-    trusted = [f for f in planned if least_trust((f.trust, fact.trust)) is fact.trust]
+    trusted = [f for f in planned if f.id != gone and least_trust((f.trust, fact.trust)) is fact.trust]
     rivals = [f for f in trusted if f.contradicts(fact) and begin < (f.valid_from or 0) and not f.ends_before(fact)]
     first = min(rivals, key=lambda f: (f.valid_from or 0, f.id), default=None)
     if first is None or first.valid_from is None or fact.has_ended(first.valid_from):
