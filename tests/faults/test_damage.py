@@ -13,7 +13,7 @@ import pytest
 from conftest import budget, weekly
 from perdure.compose import backup
 
-# By its file: on the path of modules the benchmarks' life.py would hide the package of lives.
+# By its file: the benchmarks are no package.
 SPEC = spec_from_file_location("damage", Path(__file__).parents[2] / "benchmarks" / "damage.py")
 damage = sys.modules["damage"] = module_from_spec(SPEC)
 SPEC.loader.exec_module(damage)

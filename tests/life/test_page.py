@@ -13,7 +13,7 @@ import pytest
 from conftest import ENV, finished
 from life.coverage import ROWS
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "life.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "play_lives.py"
 
 
 class Page(HTMLParser):

@@ -26,6 +26,7 @@ from perdure.rules.corrected_hits import upcoming_behind
 from perdure.rules.language.absent_names import absent_names
 from perdure.rules.language.asked_days import days_asked_for, days_of_topic, names_days
 from perdure.rules.language.dates import Period, without_days
+from perdure.rules.language.record_numbers import names_asked_number
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.ended_memories import with_ends
 from perdure.rules.lifecycle.signals import memory_items
@@ -334,7 +335,8 @@ def best_hits(
         links |= {i: [link for link in tied if i in (link[0], link[2])] for i in page.ids}
         if len(hits) >= limit:
             break
-    hits.sort(key=lambda h: -h.score)
+    names_it = names_asked_number(text)
+    hits.sort(key=lambda h: (not names_it(h.memory.content), -h.score))  # a record is asked for by its number
     diverse = diversify(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
     return newest_first(diverse, text, vectors) if ctx.policy.knowledge.watch else diverse, links
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -163,19 +163,24 @@ def _denies(one: Statements, other: Statements) -> bool:
 
 def differing_texts(texts: Sequence[Statements]) -> NDArray[np.bool_]:
     """Return [n, n] of which texts ``differ``: each is looked up among all of them instead of compared with each."""
-    found = denying_texts(texts)
-    numbers = [(at, word, values) for at, one in enumerate(texts) for word, values in one.numbers.items()]
+    return denying_texts(texts) | with_other_numbers([one.numbers for one in texts])
+
+
+def with_other_numbers(texts: Sequence[Mapping[str, Collection[str]]]) -> NDArray[np.bool_]:
+    """Return [n, n] of which texts have other numbers beside one word. ``texts`` have word -> the numbers beside it."""
+    found = np.zeros((len(texts), len(texts)), np.bool_)
+    numbers = [(at, word, values) for at, one in enumerate(texts) for word, values in one.items()]
     owners = np.array([at for at, _, _ in numbers], np.int64)
     beside = WordHolders([(word, *_pairs(word, values)) for _, word, values in numbers])
     for at, one in enumerate(texts):
-        if one.numbers:
-            shared = beside.counts(one.numbers) > 0
-            same = beside.counts(pair for word, values in one.numbers.items() for pair in _pairs(word, values)) > 0
+        if one:
+            shared = beside.counts(one) > 0
+            same = beside.counts(pair for word, values in one.items() for pair in _pairs(word, values)) > 0
             found[at, owners[shared & ~same]] = True
     return found
 
 
-def _pairs(word: str, numbers: frozenset[str]) -> list[str]:
+def _pairs(word: str, numbers: Iterable[str]) -> list[str]:
     return [f"{word} {number}" for number in numbers]  # no word has a space
 
 

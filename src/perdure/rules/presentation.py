@@ -29,6 +29,7 @@ from perdure.records.recall import Hit
 from perdure.records.vector import Vector
 from perdure.rules.alike_names import asks_for_another_name, pairs_of_one_name
 from perdure.rules.differences import Statements, numbers_in, statements
+from perdure.rules.language.record_numbers import are_other_records, series_labels
 from perdure.rules.language.words import content_words, may_answer, query_words, shared_part
 from perdure.rules.last_said import said_at
 from perdure.rules.pair_signals import ComparedHit, Weight, pair_signals, say_otherwise, weigher
@@ -191,11 +192,12 @@ def compare_hits(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vecto
 def _pairs(best: Sequence[MemoryItem]) -> list[Pair]:
     places = [at for at, m in enumerate(best) if m.kind in _KINDS and m.status in _STATUSES]
     at = {place: _said_at(best[place]) for place in places}
-    by_person = _by_person(best)
+    by_person, series = _by_person(best), series_labels(memory.content for memory in best)
     return [
         (i, j) if at[i] < at[j] else (j, i)
         for i, j in combinations(places, 2)
         if _may_be_about_one_thing(best[i], best[j], of_people=by_person[i] and by_person[j])
+        and not are_other_records(best[i].content, best[j].content, series)
     ]
 
 

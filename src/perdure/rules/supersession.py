@@ -13,6 +13,7 @@ from perdure.records.digests import same_words
 from perdure.records.memory import MESSAGE_SORTS, Kind, Record, Sort, Status
 from perdure.records.vector import Vector
 from perdure.rules.language.other_subjects import replaces_of_another
+from perdure.rules.language.record_numbers import are_other_records, series_labels
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import may_answer
 from perdure.rules.last_said import said_at
@@ -91,13 +92,15 @@ def _nearest_pairs(statement: Record, others: Iterable[tuple[Record, float]]) ->
     """
     near = [(other, cosine) for other, cosine in others if cosine >= LEAST_COSINE and _may_meet(statement, other)]
     near.sort(key=lambda one: (-one[1], one[0].id))
+    series = series_labels(record.content.text for record in (statement, *(other for other, _ in near)))
     pairs = (_in_order(statement, other, cosine) for other, cosine in near)
-    return list(islice((p for p in pairs if not _is_of_another(p)), NEAREST))
+    return list(islice((p for p in pairs if not _is_of_another(p, series)), NEAREST))
 
 
-def _is_of_another(pair: ComparedPair) -> bool:
-    """Return whether the later names a value of the earlier one as replaced, but of another thing."""
-    return replaces_of_another(pair.earlier.content.text, pair.later.content.text)
+def _is_of_another(pair: ComparedPair, series: frozenset[str]) -> bool:
+    """Return whether the two are about other records, or the later names a value as replaced, but of another thing."""
+    earlier, later = pair.earlier.content.text, pair.later.content.text
+    return are_other_records(earlier, later, series) or replaces_of_another(earlier, later)
 
 
 def _may_meet(statement: Record, other: Record) -> bool:

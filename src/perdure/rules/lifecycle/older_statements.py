@@ -19,11 +19,19 @@ from numpy.typing import NDArray
 from perdure.formulas.products import products_with_earlier, products_with_one
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
-from perdure.rules.differences import Statements, denying_texts, differing_texts, numbers_in, statements
+from perdure.rules.differences import (
+    Statements,
+    denying_texts,
+    differing_texts,
+    numbers_in,
+    statements,
+    with_other_numbers,
+)
 from perdure.rules.doubted_facts import facts_of_replaced, facts_replaced
 from perdure.rules.language.clauses import clauses, says_besides, speaks_of_a_part
 from perdure.rules.language.first_day import begins_later
 from perdure.rules.language.other_subjects import may_replace
+from perdure.rules.language.record_numbers import record_numbers
 from perdure.rules.language.replaced_values import (
     ReplacedValue,
     changes,
@@ -121,7 +129,9 @@ def _older_among(
     ids, corrected = [m.id for m in messages], over.copy()
     likeness = np.zeros(over.shape) if rows is None else products_with_earlier(rows)
     alike = np.tril(likeness >= ALIKE, -1)
-    about = _about_one_thing(messages, words, alike)
+    about = _about_one_thing(messages, words, alike) & ~with_other_numbers(
+        [record_numbers(m.content) for m in messages]
+    )
     said = np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)
     notes_alike = alike & ~said[:, None] & ~said
     differing = _among(messages, about & ~notes_alike, differing_texts)

@@ -6,7 +6,7 @@ process's on a processor, which others on the machine change little, and with a 
 It ends with status 1 where something does not hold, or grows to more than one and a half times its beginning. Times of
 a short life are shown alone: medians of a few calls differ by more than that from run to run.
 
-    python benchmarks/life.py [--days 400] [--seed 1] [--every 24] [--dsn URL] [-o life.html] [KIND ...]
+    python benchmarks/play_lives.py [--days 400] [--seed 1] [--every 24] [--dsn URL] [-o life.html] [KIND ...]
 """
 
 from __future__ import annotations
