@@ -9,6 +9,7 @@ from typing import Final
 from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.dates import any_of
 from perdure.rules.language.day_words import SHIFT_OF, names_day
+from perdure.rules.language.verbs import IRREGULAR_PASTS
 from perdure.rules.language.words import NUMBER_WORDS
 
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -34,6 +35,17 @@ _SIGNS: Final = (*SHIFT_OF, "night", "this", "last", "next", " ago", "week", "mo
 """Each name of a time has one of these: most texts have none, and are not searched."""
 _MONTHS_OF_YEAR: Final = 12
 _LATEST_DAY: Final = 28
+_WORD: Final = lazy_pattern(r"[^\W_]+")
+_SENTENCE_END: Final = lazy_pattern(r"[.;:!?]\s")
+_COUNTED: Final = frozenset({*_COUNTS, "times"}) - {"a", "an", "one"}
+_PASTS: Final = frozenset(past for past, verb in IRREGULAR_PASTS.items() if past != verb) | {
+    "was",
+    "were",
+    "had",
+    "did",
+}
+_SHORTEST_PAST: Final = 4
+_LONGEST_SENTENCE: Final = 200  # characters before a time in which a verb is looked for
 
 
 def resolve_days(text: str, said_on: date) -> str:
@@ -51,12 +63,26 @@ def resolve_days(text: str, said_on: date) -> str:
         start, end = found.span("day" if "day" in groups else 0)
         if "past" not in groups and not names_day(text, start, end):
             return found[0]
+        if "ahead" in groups and _is_duration(text[max(0, start - _LONGEST_SENTENCE) : start]):
+            return found[0]
         try:
             return f"{found[0]} ({_date_of(groups, said_on)})"
         except (ValueError, OverflowError):
             return found[0]
 
     return _RELATIVE.sub(add_date, text)
+
+
+def _is_duration(before: str) -> bool:
+    """Return whether "in two days" says how long something took or takes, by what stands before it in its sentence.
+
+    That is so with a verb in the past ("fixed it"), or where something is counted ("40 tickets", "six times").
+    """
+    words = _WORD.findall(_SENTENCE_END.split(before.lower())[-1])
+    return any(
+        word in _COUNTED or word[0].isdigit() or word in _PASTS or (word.endswith("ed") and len(word) > _SHORTEST_PAST)
+        for word in words
+    )
 
 
 def _date_of(groups: dict[str, str], said_on: date) -> str:
