@@ -100,7 +100,7 @@ def erase(
             return replace(_before_erasing(ctx, target), lines=lines), None
         if confirm != target.word:
             raise InvalidInput(
-                f"This would erase {len(target.erased_ids)} for good, and confirm does not say so.",
+                f"This would erase {len(target.erased_ids)} for good, and confirm is not the word of its dry run.",
                 remedy="Make a dry run, read what it lists, and pass its word as confirm.",
             )
         plan = _plan(ctx, target, reason=reason, by=by)
@@ -180,7 +180,7 @@ def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     selected = _selected_ids(ctx, namespace, selection, subject)
     narrowed = selection.filters is not None or bool(selection.ids)
     if not selected and (subject is None or narrowed or not subject.entities):
-        raise NotFound("There is nothing to erase: no memory fits.", remedy="Check the filters and the namespace.")
+        raise NotFound("There is nothing to erase: no memory matches.", remedy="Check the filters and the namespace.")
     if len(selected) > LIMIT:
         raise InvalidInput(f"{len(selected)} memories fit.", remedy=f"Erase at most {LIMIT:,} at a time.")
     ids = tuple(sorted(selected))

@@ -53,7 +53,9 @@ class Transport:
     def __init__(self, url: str, token: str | None, timeout: float) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
-            raise InvalidInput("This is no URL of a service.", remedy="Write https://host, or http://localhost:8766.")
+            raise InvalidInput(
+                "This is not the URL of a service.", remedy="Write https://host, or http://localhost:8766."
+            )
         if parts.scheme == "http" and parts.hostname not in LOOPBACK:
             raise InvalidInput(
                 "Over http:// a token and all memories could be read on the way.", remedy="Use https://."
@@ -101,7 +103,7 @@ class Transport:
             data = None
         if not isinstance(data, dict):
             raise StoreUnavailable(
-                f"What answers at {self._host} is no service of Perdure (status {status}, {kind}).",
+                f"What answers at {self._host} is not a Perdure service (status {status}, {kind}).",
                 remedy="Check the URL, and the proxy before the service.",
             )
         if status == http.HTTPStatus.NOT_FOUND and may_be_none(verb):
@@ -205,7 +207,7 @@ class RemoteMemory(Memory):
     @property
     def _context(self) -> Any:  # type: ignore[override]  # there is none here
         raise InvalidInput(
-            "A service does not offer this.", remedy="Use perdure.open on the machine that has the store."
+            "The service does not offer this.", remedy="Use perdure.open on the machine that has the store."
         )
 
     def within(self, seconds: float) -> RemoteMemory:

@@ -59,6 +59,8 @@ def memory_files(options: Sequence[str]) -> dict[str, Path]:
     for text in options:
         namespace, _, path = text.partition("=")
         if not path:
-            raise InvalidInput(f"{text!r} names no file of a namespace.", remedy="Write for example default=MEMORY.md.")
+            raise InvalidInput(
+                f"{text!r} does not name a namespace and its file.", remedy="Write for example default=MEMORY.md."
+            )
         found[checked_namespace(namespace)] = expand_user(path)
     return found

@@ -312,5 +312,5 @@ def _refuse_answered(ctx: Context, record: Record, verb: str) -> None:
         raise ConflictError(
             f"{record.id} was answered in the same moment: {first.operation}. Nothing was written.",
             (record.id,),
-            remedy="Look at it again, and answer anew if that is not right.",
+            remedy="Look at it again, and answer again if that is not right.",
         )
