@@ -205,7 +205,9 @@ def _selected_ids(ctx: Context, namespace: str, selection: Selection, subject: S
         existing = {r.id for r in find_records(ctx, namespace, selection.ids)}
         if missing := [i for i in selection.ids if i not in existing]:
             refuse_damaged(ctx, namespace, missing[0])
-            raise NotFound(f"The namespace {namespace!r} has no memory {missing[0]!r}.", remedy="Pass its namespace.")
+            raise NotFound(
+                f"The namespace {namespace!r} has no memory {missing[0]!r}.", remedy="Pass the namespace that has it."
+            )
         selected = existing if selected is None else selected & existing
     return selected or set()
 

@@ -66,8 +66,8 @@ class Transport:
         if token is not None:
             if type(token) is not str or not (token.isascii() and token.isprintable()):
                 raise InvalidInput(
-                    "The token is no text, or holds a line break or a letter that no token has.",
-                    remedy="Pass the token as it was shown when it was made, without anything around it.",
+                    "The token is not text, or it contains a line break or a character that no token has.",
+                    remedy="Pass the token exactly as it was shown when it was created.",
                 )
             self._headers["authorization"] = f"Bearer {token}"
         self.limit(checked_seconds(timeout))
@@ -150,7 +150,7 @@ class Transport:
     def _fail(self, error: Exception) -> NoReturn:
         raise StoreUnavailable(
             f"The service at {self._host} cannot be reached ({type(error).__name__}).",
-            remedy="Check that it runs; a call that wrote may have been done: look at the history.",
+            remedy="Check that it runs. If the call writes, it may have been carried out: look at the history.",
         ) from error
 
     def _connection(self) -> tuple[bool, http.client.HTTPConnection]:

@@ -49,7 +49,7 @@ def checked_root_path(text: str) -> str:
     """Return a path below which a proxy offers the service, without a slash at its end."""
     path = text.rstrip("/")
     if path and not _ROOT_PATH.fullmatch(path):
-        raise InvalidInput(f"{text[:100]!r} is no path.", remedy="Write it like /memory.")
+        raise InvalidInput(f"{text[:100]!r} is not a path.", remedy="Write it like /memory.")
     return path
 
 
