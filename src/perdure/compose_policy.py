@@ -345,10 +345,10 @@ def _parse(content: bytes, path: Path) -> dict[str, Any]:
     try:
         text = content.decode("utf-8")
         if _LONG_KEY.search(_TOML_ASIDE.sub("", text)):
-            raise PolicyError((f"{_label(path)} has a key of too many parts.",), remedy="Fix that key.")
+            raise PolicyError((f"{_label(path)} has a key with too many parts.",), remedy="Shorten that key.")
         return tomllib.loads(text)
     except RecursionError as error:
-        raise PolicyError((f"{_label(path)} is nested too deep.",), remedy="Use fewer brackets.") from error
+        raise PolicyError((f"{_label(path)} is nested too deeply.",), remedy="Use fewer brackets.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PolicyError((f"{_label(path)} is not valid TOML: {error}.",), remedy="Fix that line.") from error
 

@@ -333,7 +333,7 @@ def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool
     with tempfile.TemporaryDirectory(prefix="perdure-") as folder, store_at(url) as target:
         if target.namespaces() and not target.unfinished():
             raise InvalidInput(
-                "The server holds memories already; nothing was changed.", remedy="Restore into an empty database."
+                "The server already holds memories; nothing was changed.", remedy="Restore into an empty database."
             )
         restored = run(source, Path(folder) / "restored.db")
         with store_at(restored.path) as verified:

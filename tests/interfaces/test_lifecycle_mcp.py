@@ -423,7 +423,7 @@ def test_an_erasure_needs_the_word_that_its_list_returned(memory):
         assert dry["remedy"] == "To erase, pass dry_run=false as well."
         for word in ({}, {"confirm": "00000000"}):
             error = await refused(client, "erase", **asked, **word, dry_run=False)
-            assert "confirm does not say so" in error["message"]
+            assert "confirm is not the word of its dry run" in error["message"]
         assert memory.get(kept) is not None
         done = await call(client, "erase", **asked, confirm=listed["confirm"], dry_run=False)
         assert (done["memories"], done["places"], done["dry_run"]) == ([kept], [], False)

@@ -72,5 +72,5 @@ def test_a_use_of_nothing_is_refused_and_unknown_ids_are_named(place):
         other = "00000000-0000-7000-8000-000000000000"
         done = memory.used([known.id, other])
         assert (done.counted, done.not_found) == ((known.id,), (other,))
-        assert f"no memory in view has the id {other}" in done.note
+        assert f"no visible memory has the id {other}" in done.note
         assert memory.used([known.id]).note == ""

@@ -383,7 +383,7 @@ def test_what_is_no_service_is_told():
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}"
-        with perdure.connect(url) as remote, pytest.raises(StoreUnavailable, match="no service of Perdure"):
+        with perdure.connect(url) as remote, pytest.raises(StoreUnavailable, match="not a Perdure service"):
             remote.list()
         thread.join(30)
 

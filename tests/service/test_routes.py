@@ -491,7 +491,7 @@ def test_alive_and_ready(client, memory, monkeypatch):
     [
         ('{"content": "first", "content": "second"}', "the key 'content' stands in one object 2 times"),
         ('{"content": "x", "metadata": {"a": 1, "a": 2}}', "the key 'a' stands in one object 2 times"),
-        ('{"content": "x", "metadata": {"a": NaN}}', "NaN is no JSON number"),
+        ('{"content": "x", "metadata": {"a": NaN}}', "NaN is not a JSON number"),
         ('{"content": "x",\n "tags": [}', "(line 2, column 11)"),
         (b'{"content": "\xff"}', "byte 14 is not valid UTF-8"),
     ],

@@ -118,7 +118,7 @@ def test_a_server_that_holds_something_is_not_restored_into(url, empty, clock, t
     backup(url, tmp_path / "safe.db")
     with opened(empty, POLICY, clock, HashEmbedder()) as memory:
         memory.remember("mine")
-    with pytest.raises(InvalidInput, match="holds memories already"):
+    with pytest.raises(InvalidInput, match="already holds memories"):
         restore_backup(tmp_path / "safe.db", empty, overwrite=True)
     (tmp_path / "safe.db").write_bytes((tmp_path / "safe.db").read_bytes()[:20_000])
     with places("postgres", tmp_path) as make:

@@ -86,7 +86,9 @@ class SpaceOnFirstUse:
 
     def __init__(self, model: str, version: str, dimensions: int | None) -> None:
         if not model or not version:
-            raise InvalidInput("An embedder needs a name and a version.", remedy="They identify its vectors.")
+            raise InvalidInput(
+                "An embedder needs a name and a version.", remedy="Give both: they identify its vectors."
+            )
         if dimensions is not None and dimensions < 1:
             raise InvalidInput(f"dimensions is {dimensions}.", remedy="Give a number of 1 or more, or omit it.")
         self._model = model

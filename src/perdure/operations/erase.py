@@ -100,7 +100,7 @@ def erase(
             return replace(_before_erasing(ctx, target), lines=lines), None
         if confirm != target.word:
             raise InvalidInput(
-                f"This would erase {len(target.erased_ids)} for good, and confirm does not say so.",
+                f"This would erase {len(target.erased_ids)} for good, and confirm is not the word of its dry run.",
                 remedy="Make a dry run, read what it lists, and pass its word as confirm.",
             )
         plan = _plan(ctx, target, reason=reason, by=by)
@@ -180,7 +180,7 @@ def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     selected = _selected_ids(ctx, namespace, selection, subject)
     narrowed = selection.filters is not None or bool(selection.ids)
     if not selected and (subject is None or narrowed or not subject.entities):
-        raise NotFound("There is nothing to erase: no memory fits.", remedy="Check the filters and the namespace.")
+        raise NotFound("There is nothing to erase: no memory matches.", remedy="Check the filters and the namespace.")
     if len(selected) > LIMIT:
         raise InvalidInput(f"{len(selected)} memories fit.", remedy=f"Erase at most {LIMIT:,} at a time.")
     ids = tuple(sorted(selected))
@@ -205,7 +205,9 @@ def _selected_ids(ctx: Context, namespace: str, selection: Selection, subject: S
         existing = {r.id for r in find_records(ctx, namespace, selection.ids)}
         if missing := [i for i in selection.ids if i not in existing]:
             refuse_damaged(ctx, namespace, missing[0])
-            raise NotFound(f"The namespace {namespace!r} has no memory {missing[0]!r}.", remedy="Pass its namespace.")
+            raise NotFound(
+                f"The namespace {namespace!r} has no memory {missing[0]!r}.", remedy="Pass the namespace that has it."
+            )
         selected = existing if selected is None else selected & existing
     return selected or set()
 

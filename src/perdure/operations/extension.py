@@ -171,7 +171,9 @@ class Extension(Generic[Ctx_contra]):
 
     def about(self, _ctx: Ctx_contra, _namespace: str, name: str, /) -> Subject:
         """Return what is known of somebody or something, and the memories that are about them, name them, or theirs."""
-        raise NotFound(f"Nothing here tells whom {name!r} means.", remedy="Select memories by id, tag or session.")
+        raise NotFound(
+            f"Without learned facts, nothing says whom {name!r} means.", remedy="Select memories by id, tag or session."
+        )
 
     def orphans(
         self, _ctx: Ctx_contra, _namespace: str, _erased: Collection[str], _more: Collection[str] | None, /

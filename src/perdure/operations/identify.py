@@ -31,4 +31,6 @@ def resolve_id(ctx: Context, text: str, refers: Literal["memory", "operation"]) 
     found = find(text, limit=4) if len(text) >= _SHORTEST else []
     if len(found) <= 1 or text in found:
         return text if text in found or not found else found[0]
-    raise InvalidInput(f"{text!r} matches several: {', '.join(found[:3])}.", remedy="Give more characters of the id.")
+    raise InvalidInput(
+        f"{text!r} matches several ids: {', '.join(found[:3])}.", remedy="Give more characters of the id."
+    )

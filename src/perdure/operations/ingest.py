@@ -135,10 +135,10 @@ def _store_parts(
             if before == 0:
                 raise
             raise PartlyStored(
-                f"{before} of {total} messages were taken in, then: {error.message}",
+                f"{before} of {total} messages were stored, then: {error.message}",
                 before,
                 (*sums.operations, *getattr(error, "operations", ())),
-                remedy=f"{error.remedy} Take in the same again: it goes on.".strip(),
+                remedy=f"{error.remedy} Ingest the same again: it goes on from there.".strip(),
             ) from error
         sums = IngestResult(
             sums.added + one.added,

@@ -39,5 +39,5 @@ class RenamedExport:
         if self._is_only:
             raise InvalidInput("The export has several namespaces.", remedy="Say which one: -n NAMESPACE.")
         if place == self.name:
-            raise InvalidInput(f"The export has a namespace {place!r} already.", remedy="Choose another name.")
+            raise InvalidInput(f"The export already has a namespace {place!r}.", remedy="Choose another name.")
         return line

@@ -141,7 +141,7 @@ def check_undoable(operation: str, changes: Sequence[Change]) -> None:
             raise InvalidInput(
                 f"The repair {operation} cannot be undone: the document {' '.join(place)} could not be read before the "
                 "repair, so it is not put back.",
-                remedy="Nothing is to be done: it is as the journal says.",
+                remedy="Nothing needs to be done: it is as the journal says.",
             )
 
 

@@ -46,13 +46,14 @@ def create_token(ctx: Context, grant: Grant, expires: Instant | None) -> NewToke
     """
     now = ctx.clock()
     if expires is not None and expires <= now:
-        raise InvalidInput("expires lies in the past.", remedy="Give a later time.")
+        raise InvalidInput("expires is in the past.", remedy="Give a later time.")
     if ctx.grant is not None and not ctx.grant.includes(grant):
         raise NotAllowed(
-            "A token cannot make one that may do more, or reaches further.", remedy="Ask for less, or for your role."
+            "A token cannot create one with more rights or more namespaces than its own.",
+            remedy="Ask for a lesser role, or for your own role and namespaces.",
         )
     if ctx.secret is None:
-        raise InvalidInput("This memory makes no tokens.", remedy="Open the store with perdure.open.")
+        raise InvalidInput("Tokens cannot be made through this connection.", remedy="Open the store with perdure.open.")
     secret = MARK + ctx.secret()
     row = TokenRow(ctx.ids(now), grant, now, expires, None, None)
     ctx.store.tokens.add(row, digest_of(secret))

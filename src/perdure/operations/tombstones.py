@@ -64,7 +64,7 @@ def refuse_erased(ctx: Context, namespace: str, drafts: Sequence[Draft], offset:
             where = f"Item {position}: " if total > 1 else ""
             raise MemoryErased(
                 f"{where}What was stored under the idempotency key {draft.key!r} was erased for good.",
-                remedy="Do not try it again; what is to be stored nevertheless needs a key of its own.",
+                remedy="Do not try it again; to store something else, use a new key.",
             )
 
 

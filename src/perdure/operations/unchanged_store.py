@@ -53,4 +53,6 @@ class UnchangedStore:
     def _refuse_changed(self, found: Mapping[str, str]) -> None:
         seen = self._operations
         if changed := tuple(i for i, operation in found.items() if operation != seen.get(i, operation)):
-            raise ConflictError("It was changed meanwhile; nothing was written.", changed, remedy="Look at it again.")
+            raise ConflictError(
+                "The memory was changed meanwhile; nothing was written.", changed, remedy="Look at it again."
+            )

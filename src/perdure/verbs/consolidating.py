@@ -120,7 +120,7 @@ class ConsolidatingVerbs:
 
     @verb(_PANEL, reads=True, items="edges")
     def edges(self, id: Identity) -> list[Edge]:
-        """List the edges of a memory with their members, without hidden members. Does not count as an access."""
+        """List the edges (links) of a memory with their visible members. Does not count as an access."""
         return relate.edges(self._context, id)
 
     @verb(_PANEL, lasts=True, hides=True)

@@ -84,7 +84,7 @@ class DecidingVerbs:
         ]
         | None = None,
     ) -> Outcome:
-        """Show an archived memory again, with facts forgotten with it, or a fuller form. The next sweep leaves it so.
+        """Show an archived memory again, with facts hidden with it, or a fuller form. The next sweep does not undo it.
 
         If a fact has another value by now, both are marked as conflicting and a person is asked.
         """
@@ -187,16 +187,16 @@ class DecidingVerbs:
         self,
         namespace: Annotated[Everywhere, Param("Namespace to decay (all if not specified)")] | None = None,
         decay_function: Annotated[
-            Literal["exponential", "linear", "step"], Param("Decay curve shape", key="importance.shape")
+            Literal["exponential", "linear", "step"], Param("Decay curve shape.", key="importance.shape")
         ] = "exponential",
         half_life_days: Annotated[
-            float, Param("Days until importance halves (exponential)", ge=1, le=365, key="importance.half_life_days")
+            float, Param("Days until importance halves (exponential).", ge=1, le=365, key="importance.half_life_days")
         ] = 30,
         min_importance: Annotated[
-            float, Param("Minimum importance floor", ge=0.0, le=0.5, key="importance.floor")
+            float, Param("Minimum importance floor.", ge=0.0, le=0.5, key="importance.floor")
         ] = 0.1,
         access_weight: Annotated[
-            float, Param("Weight of access count in decay calculation", ge=0.0, le=1.0, key="importance.access_weight")
+            float, Param("Weight of access count in decay calculation.", ge=0.0, le=1.0, key="importance.access_weight")
         ] = 0.3,
         dry_run: Annotated[DryRun, Param("Preview changes without applying")] = True,
     ) -> DecayResult:
@@ -225,7 +225,7 @@ class DecidingVerbs:
         tags: Tags = (),
         session: Session | None = None,
         until: Until | None = None,
-        subject: Annotated[Entity, Param("Only memories about this person or thing, that name it or that it said.")]
+        subject: Annotated[Entity, Param("Only memories about this person or thing, naming it, or said by it.")]
         | None = None,
         everything: Annotated[bool, Param("All memories of the namespace.")] = False,
         reason: ErasureReason | None = None,
@@ -252,7 +252,7 @@ class DecidingVerbs:
                 remedy="To erase, pass dry_run=False as well.",
             )
         if reason is None and not dry_run:
-            raise InvalidInput("What is erased needs a reason, which is kept.", remedy="Give the reason as well.")
+            raise InvalidInput("Erasing needs a reason, which is kept.", remedy="Give the reason as well.")
         narrowed = bool(tags or session or until)
         if not (ids or narrowed or subject or everything):
             raise InvalidInput("Nothing is selected.", remedy="Give ids, a filter, a subject, or everything.")

@@ -156,8 +156,8 @@ class FactVerbs:
     ) -> Timeline:
         """Show the facts about an entity, oldest first: when each was true, when it was believed, what replaced it.
 
-        True times follow the messages' dates, believed times the moments of learning. Of a name without facts: what
-        names it.
+        True times follow the messages' dates, believed times the moments of learning. For a name without facts: the
+        memories that mention it.
 
         Raises:
             NotFound: Nothing is called that, and nothing names it.
@@ -213,7 +213,7 @@ class FactVerbs:
     ) -> list[EntityView]:
         """List the people and things that memories are about, without their facts or merged entities.
 
-        Those that only memories of a session name are listed for that session alone.
+        Those that only memories of a session mention are listed inside that session only.
         """
         seen = queries.filters(self._context.policy, {"inside": inside})
         return entities.entities(self._context, namespace, limit, seen)
@@ -352,7 +352,7 @@ class FactVerbs:
         namespace: Namespace = "default",
         ids: Annotated[Identities, Param("Only these memories.", least=1, most=1000)] | None = None,
         *,
-        limit: Annotated[Limit, Param("Maximum of facts and citing memories; the rest is next.")] = 1000,
+        limit: Annotated[Limit, Param("Most facts and citing memories to check; the next call goes on.")] = 1000,
         accept_loss: AcceptLoss | None = None,
     ) -> VerifyResult:
         """Check facts and citations against the authorities of the knowledge file, and apply the results.

@@ -39,7 +39,7 @@ Reason = Annotated[
 ErasureReason = Annotated[
     str,
     Param(
-        "The reason; it is kept in the journal. Only a dry run does without.",
+        "The reason; it is kept in the journal. A dry run needs none.",
         option="--reason",
         short="-r",
         argument=False,

@@ -177,7 +177,7 @@ class RecallingVerbs:
     def why(self, id: Identity, *, namespace: Everywhere | None = None) -> Explanation:
         """Explain a memory: its signals, its history, what happens next and when, and whether it is still true.
 
-        What of it is no longer true is told with what took its place (``no_longer_true``, ``replaced_by``,
+        It also says which part of it is no longer true and what replaced that (``no_longer_true``, ``replaced_by``,
         ``replacements``), and which facts have no other source (``sole_source_of``).
         """
         return explain.why(self._context, id, namespace)
@@ -212,7 +212,7 @@ class RecallingVerbs:
         namespace: Everywhere | None = None,
         *,
         sample: Annotated[
-            int, Param("Most memories of a namespace that values, sizes and what fades rest on.", ge=100, le=5000)
+            int, Param("How many memories of a namespace to sample for values, sizes and fading.", ge=100, le=5000)
         ] = 5000,
     ) -> Stats:
         """Show the state of a store: counts, values, what is due, fading or held back, questions, journal growth."""
@@ -270,7 +270,9 @@ class RecallingVerbs:
         *,
         namespace: Everywhere | None = None,
         limit: Limit = 50,
-        notes: Annotated[bool, Param("Also what hooks and maintenance note for themselves.", tool=False)] = False,
+        notes: Annotated[
+            bool, Param("Also show what hooks and maintenance record for their own use.", tool=False)
+        ] = False,
     ) -> Entries | Operations:
         """Show a memory's whole journal, oldest first; without an id the newest operations, as many as ``limit``."""
         return journal.history(self._context, id, namespace=namespace, limit=limit, notes=notes)

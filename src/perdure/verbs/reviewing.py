@@ -64,7 +64,9 @@ class ReviewingVerbs:
             InvalidInput: A verdict without an id, or the reverse; or the verdict does not fit.
         """
         if (id is None) != (verdict is None):
-            raise InvalidInput("An answer needs both an id and a verdict.", remedy="Give both, or neither.")
+            raise InvalidInput(
+                "An answer needs both an id and a verdict.", remedy="Give both, or neither to list the questions."
+            )
         answered = None if id is None or verdict is None else self.answer(id, verdict, value, reason)
         return records.Review(tuple(review.review(self._context, namespace, limit)), answered)
 
@@ -165,7 +167,7 @@ class ReviewingVerbs:
     def both(self, id: Identity) -> Outcome:
         """Record that a person says a fact and its contradiction are both true: the conflict is settled.
 
-        A fact whose place another took only because it is newer or surer is believed again. Further values are then
+        A fact that was replaced only because another is newer or surer is believed again. Further values are then
         added without asking, unless a table says that the predicate has one value.
 
         Raises:

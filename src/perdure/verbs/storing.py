@@ -215,8 +215,8 @@ class StoringVerbs:
         """Replace a memory with what holds now: the old one is superseded and linked to the new one, never lost.
 
         Facts with the old memory as their only source are superseded, unless ``facts`` repeats them or ``keeps`` names
-        them: these rest on the new memory. Facts that contradict ``facts`` are superseded too. ``facts.replaced`` of
-        the outcome names those that are no longer believed.
+        them: then they rest on the new memory. Facts that contradict ``facts`` are superseded too. ``facts.replaced``
+        of the outcome names those that are no longer believed.
 
         Raises:
             NotFound: There is no such memory.

@@ -164,9 +164,9 @@ def check(call: Call, **arguments: Any) -> Exit:
 def repair(call: Call, **arguments: Any) -> Exit:
     """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
 
-    Altered or lost texts are in no journal: they come from ``source``, an undamaged copy. What nothing brings back
-    keeps the store from being backed up, until ``remove_lost`` removes it, for good, and puts lost lines of the journal
-    on record. ``undo`` reverses this, but not that a damaged file is written anew: ``kept`` is the old one.
+    Altered or lost texts are in no journal: they come from ``source``, an undamaged copy. Backups are refused while
+    something is lost for good, until ``remove_lost`` removes it and records which lines of the journal are lost.
+    ``undo`` reverses a repair, except that a damaged file was written anew: ``kept`` names the old file.
 
     Exit code 1 if something is still wrong after --apply.
     """

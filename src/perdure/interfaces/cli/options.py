@@ -144,7 +144,7 @@ Namespace = Annotated[
         "--namespace",
         "-n",
         metavar="NAME",
-        help="The namespace; . is the project's (its folder's name). Default: 'default'; all for sweep, forecast, "
+        help="The namespace; '.' is the project's (its folder's name). Default: 'default'; all for sweep, forecast, "
         "decay, stats and history; 'token create' needs one, 'team/*', or '*' for all.",
         rich_help_panel=_PANEL,
     ),

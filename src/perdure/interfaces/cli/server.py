@@ -204,15 +204,19 @@ AllowedHosts = Annotated[
 ]
 Proxies = Annotated[
     list[str] | None,
-    typer.Option("--proxy", metavar="ADDRESS", help="A proxy elsewhere whose X-Forwarded headers are believed."),
+    typer.Option(
+        "--proxy", metavar="ADDRESS", help="A proxy on another machine whose X-Forwarded headers are trusted."
+    ),
 ]
 RootPath = Annotated[
     str | None,
-    typer.Option("--root-path", metavar="PATH", help="The path that a proxy has for it, and strips."),
+    typer.Option("--root-path", metavar="PATH", help="The path of the service at a proxy that strips it."),
 ]
 MemoryFiles = Annotated[
     list[str] | None,
-    typer.Option("--memory-file", metavar="NAMESPACE=FILE", help="A MEMORY.md to show beside what it would be."),
+    typer.Option(
+        "--memory-file", metavar="NAMESPACE=FILE", help="A MEMORY.md file to show beside what would be written now."
+    ),
 ]
 _CALLER: Final = (
     "Calls of one token (without tokens: about one namespace) that a worker runs at once; 0 for half of --threads."
@@ -248,7 +252,10 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     ] = "off",
     log: Annotated[bool, typer.Option("--log", help="Write a line of JSON for each call, without content.")] = False,
     no_maintenance: Annotated[
-        bool, typer.Option("--no-maintenance", help="Run no maintenance beside the service; Plans shows what is due.")
+        bool,
+        typer.Option(
+            "--no-maintenance", help="Run no maintenance beside the service; the page Plans shows what is due."
+        ),
     ] = False,
 ) -> None:
     """Serve the store over HTTP: every command as a route, a description at /openapi.json. Needs the extra server."""
@@ -285,7 +292,7 @@ class StoreSnapshot:
 
 def watch(
     call: Call,
-    every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="Look so often.", min=0.1)] = 2.0,
+    every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="Pause between two looks.", min=0.1)] = 2.0,
     once: Annotated[bool, typer.Option("--once", help="Look once, then exit.")] = False,
 ) -> Exit:
     """Show what happens to the store as it happens: operations, what needs attention, what is due.

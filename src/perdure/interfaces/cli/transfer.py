@@ -50,7 +50,7 @@ def export(
 ) -> Exit:
     """Write a store with its journal to a file: all namespaces, or the one given with -n.
 
-    Exit code 1 where memories are left out, since the store is damaged.
+    Exit code 1 if memories are left out because the store is damaged.
     """
     started, rows = time.perf_counter(), 0
     with short_warnings(), compose.store_at(call.store, existing=True) as store, terminal.progress("Exporting") as show:
@@ -100,11 +100,11 @@ def import_(
         bool, typer.Option("--keep-secrets", help="Import passwords, keys and tokens as they are.")
     ] = False,
     restore_erased: Annotated[
-        bool, typer.Option("--restore-erased", help="Bring back a namespace that was erased whole there.")
+        bool, typer.Option("--restore-erased", help="Bring back a namespace that was erased completely from the store.")
     ] = False,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="The namespace's name there, if it is another."),
+        typer.Option("--as", metavar="NAME", help="Another name for the namespace in the store."),
     ] = None,
 ) -> None:
     """Load an export into a store; its namespaces must be empty there. Can be interrupted and resumed.

@@ -73,7 +73,7 @@ def export_reader(path: str, *, partial: bool = False, longest: int = LONGEST) -
     if kind_of(Path(path)) in {"store", "backup"}:
         raise InvalidInput(
             f"{path} is a store or a backup of one, not an export.",
-            remedy="The command copy brings one store into another, restore-backup puts a backup in a store's place.",
+            remedy="The command copy copies a store into another; the command restore-backup restores a backup.",
         )
     if path.endswith(PARQUET):
         from perdure.interfaces.files.parquet import read_parquet  # noqa: PLC0415  # an extra, and slow to load

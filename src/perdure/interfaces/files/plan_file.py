@@ -34,7 +34,8 @@ def write(path: str, plans: Sequence[Plan], *, store: str = "", force: bool = Fa
     data = text.encode()
     if len(data) > LONGEST:
         raise InvalidInput(
-            f"The plan has {len(data):,} bytes; {LONGEST:,} are read again.", remedy="Plan one namespace at a time."
+            f"The plan has {len(data):,} bytes; a plan file may have at most {LONGEST:,}.",
+            remedy="Plan one namespace at a time.",
         )
     with atomic_file(file, store) as out:
         out.write(data)

@@ -53,7 +53,9 @@ class Transport:
     def __init__(self, url: str, token: str | None, timeout: float) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
-            raise InvalidInput("This is no URL of a service.", remedy="Write https://host, or http://localhost:8766.")
+            raise InvalidInput(
+                "This is not the URL of a service.", remedy="Write https://host, or http://localhost:8766."
+            )
         if parts.scheme == "http" and parts.hostname not in LOOPBACK:
             raise InvalidInput(
                 "Over http:// a token and all memories could be read on the way.", remedy="Use https://."
@@ -64,8 +66,8 @@ class Transport:
         if token is not None:
             if type(token) is not str or not (token.isascii() and token.isprintable()):
                 raise InvalidInput(
-                    "The token is no text, or holds a line break or a letter that no token has.",
-                    remedy="Pass the token as it was shown when it was made, without anything around it.",
+                    "The token is not text, or it contains a line break or a character that no token has.",
+                    remedy="Pass the token exactly as it was shown when it was created.",
                 )
             self._headers["authorization"] = f"Bearer {token}"
         self.limit(checked_seconds(timeout))
@@ -101,7 +103,7 @@ class Transport:
             data = None
         if not isinstance(data, dict):
             raise StoreUnavailable(
-                f"What answers at {self._host} is no service of Perdure (status {status}, {kind}).",
+                f"What answers at {self._host} is not a Perdure service (status {status}, {kind}).",
                 remedy="Check the URL, and the proxy before the service.",
             )
         if status == http.HTTPStatus.NOT_FOUND and may_be_none(verb):
@@ -148,7 +150,7 @@ class Transport:
     def _fail(self, error: Exception) -> NoReturn:
         raise StoreUnavailable(
             f"The service at {self._host} cannot be reached ({type(error).__name__}).",
-            remedy="Check that it runs; a call that wrote may have been done: look at the history.",
+            remedy="Check that it runs. If the call writes, it may have been carried out: look at the history.",
         ) from error
 
     def _connection(self) -> tuple[bool, http.client.HTTPConnection]:
@@ -205,7 +207,7 @@ class RemoteMemory(Memory):
     @property
     def _context(self) -> Any:  # type: ignore[override]  # there is none here
         raise InvalidInput(
-            "A service does not offer this.", remedy="Use perdure.open on the machine that has the store."
+            "The service does not offer this.", remedy="Use perdure.open on the machine that has the store."
         )
 
     def within(self, seconds: float) -> RemoteMemory:

@@ -91,7 +91,7 @@ class CallLimits:
         state, first_answer = await self.shared.begin(name, hashlib.sha256(body).hexdigest(), namespace)
         if state == "other":
             raise InvalidInput(
-                "The Idempotency-Key was used for another call.", remedy="Use a new key for each new call."
+                "The Idempotency-Key was already used for another call.", remedy="Use a new key for each new call."
             )
         seconds, caller = self.settings.call_seconds, key[0] or namespace
         if state == "known" and not await self.threads.run(partial(holds, first_answer), seconds, caller):

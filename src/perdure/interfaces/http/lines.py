@@ -68,8 +68,8 @@ def limit_time(chunks: Iterator[bytes], seconds: float | None) -> Iterator[bytes
             return
         yield chunk
     raise DeadlineExceeded(
-        "The call's time was over before all lines were made; those that came before hold.",
-        remedy="Allow more time (prefer: wait=SECONDS), or go on behind the last one.",
+        "The call's time was over before all lines were made; those that were sent are valid.",
+        remedy="Allow more time (prefer: wait=SECONDS), or go on after the last one.",
     )
 
 

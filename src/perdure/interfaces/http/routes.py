@@ -347,7 +347,7 @@ class _BodyError(ValueError):
 
 
 def _no_constant(name: str) -> None:
-    raise _BodyError(f"{name} is no JSON number")
+    raise _BodyError(f"{name} is not a JSON number")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -147,9 +147,9 @@ def answer_calls(
 
 def _check_several_workers(store: str | os.PathLike[str], policy: object) -> None:
     if sys.platform == "win32":
-        raise InvalidInput("On Windows one process serves.", remedy="Leave out --workers.")
+        raise InvalidInput("On Windows the service runs in one process.", remedy="Leave out --workers.")
     if ":memory:" in os.fspath(store):
-        raise InvalidInput("A store in memory is one process's own.", remedy="Give a file, or a server's URL.")
+        raise InvalidInput("Several workers cannot share a store in memory.", remedy="Give a file, or a server's URL.")
     try:
         json.dumps(_policy_data(policy))
     except TypeError:
@@ -221,7 +221,10 @@ def _proxy_addresses(proxies: Sequence[str]) -> list[str]:
     try:
         return [*LOOPBACK_ADDRESSES, *(str(ip_network(one, strict=False)) for one in proxies)]
     except ValueError as error:
-        raise InvalidInput(f"A proxy has no such address: {error}.", remedy="Pass an address or a network.") from error
+        raise InvalidInput(
+            f"This is no address of a proxy: {error}.",
+            remedy="Pass an IP address or a network, for example 10.0.0.0/8.",
+        ) from error
 
 
 def _config(app: Any, proxies: Sequence[str] = LOOPBACK_ADDRESSES, root_path: str = "") -> uvicorn.Config:

@@ -49,7 +49,7 @@ def checked_root_path(text: str) -> str:
     """Return a path below which a proxy offers the service, without a slash at its end."""
     path = text.rstrip("/")
     if path and not _ROOT_PATH.fullmatch(path):
-        raise InvalidInput(f"{text[:100]!r} is no path.", remedy="Write it like /memory.")
+        raise InvalidInput(f"{text[:100]!r} is not a path.", remedy="Write it like /memory.")
     return path
 
 
@@ -59,6 +59,8 @@ def memory_files(options: Sequence[str]) -> dict[str, Path]:
     for text in options:
         namespace, _, path = text.partition("=")
         if not path:
-            raise InvalidInput(f"{text!r} names no file of a namespace.", remedy="Write for example default=MEMORY.md.")
+            raise InvalidInput(
+                f"{text!r} does not name a namespace and its file.", remedy="Write for example default=MEMORY.md."
+            )
         found[checked_namespace(namespace)] = expand_user(path)
     return found

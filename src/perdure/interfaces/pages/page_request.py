@@ -227,7 +227,7 @@ class PageRequest:
         """Return one value of the form or of the address."""
         value = self.form_value(name) or self.query.get(name, "").strip()
         if not value:
-            raise InvalidInput(f"{label} is missing.", remedy="Go back and fill it in.")
+            raise InvalidInput(f"{label} is missing.", remedy="Go back and fill in this field.")
         return value
 
     def number(self, name: str, default: int, most: int) -> int:

@@ -75,7 +75,7 @@ def _named_operation(request: PageRequest) -> Operation | None:
     identity = request.query.get("operation", "")
     operation = request.memory.operation(identity, request.namespace) if identity else None
     if identity and operation is None:
-        raise NotFound("There is no such operation.", remedy="Plans lists those that there are.")
+        raise NotFound("There is no such operation.", remedy="The page Plans lists the operations.")
     return operation
 
 

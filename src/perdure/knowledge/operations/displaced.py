@@ -35,7 +35,8 @@ def believe_displaced(writer: ClaimWriter, identity: str, now: Instant, because:
     lost = [older for older, newer in _by_order(writer.work, identity) if newer == identity]
     if len(lost) > 1:
         raise InvalidInput(
-            f"{identity} took the place of several: {', '.join(lost)}.", remedy="Pass the id of the one that holds."
+            f"{identity} took the place of several facts: {', '.join(lost)}.",
+            remedy="Pass the id of the one that holds.",
         )
     return _believe_beside(writer, lost[0], now, because) if lost else None
 

@@ -272,7 +272,8 @@ def _form(name: str) -> str:
     form = normal_name(name)
     if not form:
         raise InvalidInput(
-            f"{_quote(name)} is no name.", remedy="A name has letters or digits, at most 200, and is no pronoun."
+            f"{_quote(name)} is no name.",
+            remedy="A name has letters or digits, at most 200 characters, and is not a pronoun.",
         )
     return form
 

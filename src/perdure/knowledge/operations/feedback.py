@@ -151,7 +151,9 @@ def mute(ctx: Context, identity: str) -> Outcome:
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:  # noqa: ARG001  # as the other answers
         fact = writer.work.facts.get(record.id)
         if fact is None:
-            raise InvalidInput(f"{identity} is no fact, and so is not asked about.", remedy="Nothing needs to be done.")
+            raise InvalidInput(
+                f"{identity} is not a fact, so no question about it is ever asked.", remedy="Nothing needs to be done."
+            )
         because = "a person does not want to be asked about it"
         if not fact.asked_not:  # an answer that is given in the same moment must find the memory changed
             writer.work.decisions.change(record.id, record.state, "muted", because, marked=True)
@@ -312,5 +314,5 @@ def _refuse_answered(ctx: Context, record: Record, verb: str) -> None:
         raise ConflictError(
             f"{record.id} was answered in the same moment: {first.operation}. Nothing was written.",
             (record.id,),
-            remedy="Look at it again, and answer anew if that is not right.",
+            remedy="Look at it again, and answer again if that is not right.",
         )

@@ -59,7 +59,7 @@ def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> LearnRe
         names = ", ".join(repr(s[:_LONGEST]) for s in missing[:_MOST_NAMED]) + ", ..." * (len(missing) > _MOST_NAMED)
         raise NotFound(
             f"There are no messages of session {names} in {namespace}.",
-            remedy="They may be in another namespace; recall and get tell the session of a memory.",
+            remedy="They may be in another namespace; recall and get show the session of a memory.",
         )
     return learn(ctx, namespace, sessions, late=None)
 

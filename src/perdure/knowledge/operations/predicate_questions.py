@@ -173,7 +173,7 @@ def same(ctx: Context, identity: str, *, yes: bool) -> Outcome:
         pair = next((p for p in lessons.pairs() if p.fact == record.id and p.said is SynonymAnswer.OPEN), None)
         if pair is None:
             raise NotFound(
-                f"Nobody is asked which predicates are the same as that of {identity}.",
+                f"There is no open question about the predicate of {identity}.",
                 remedy="`review` lists the open questions.",
             )
         answer = SynonymAnswer.SAME if yes else SynonymAnswer.DIFFERENT

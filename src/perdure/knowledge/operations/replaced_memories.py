@@ -44,9 +44,9 @@ class ReplacedMemories:
         )
         for identity in self.handed.keeps:
             if identity not in resting or identity not in self.work.facts:
-                raise _cannot_be_kept(identity, "is no fact that rests on the memory")
+                raise _cannot_be_kept(identity, "is not a fact that rests on the memory")
             if self.work.states[identity].status is not Status.ACTIVE:
-                raise _cannot_be_kept(identity, "is not believed any longer, or replaced by a fact of this call")
+                raise _cannot_be_kept(identity, "is no longer believed, or is replaced by a fact of this call")
             (known,) = self.work.known_facts([identity], self.handed.at)
             said = span_of(known.fact.value.text, self.handed.text)
             self.writer.reinforce(known, said, source, "it was kept when its note was replaced")
@@ -119,5 +119,5 @@ class ReplacedMemories:
 def _cannot_be_kept(identity: str, why: str) -> InvalidInput:
     return InvalidInput(
         f"{identity} cannot be kept: it {why}; nothing was stored.",
-        remedy="Name believed facts that rest on the memory that is replaced; `why` of it lists them.",
+        remedy="Name facts that are believed and rest on the replaced memory; `why` of that memory lists them.",
     )

@@ -59,7 +59,7 @@ def _authority(label: str, table: Any) -> AuthorityConfig:
     if not _NAME.fullmatch(label):
         raise TypeError("a name has at most 64 letters, digits, _ and -, and starts with a letter.")
     if not isinstance(table, Mapping):
-        raise TypeError("it is no table.")
+        raise TypeError("it is not a table.")
     keys = _TREE_KEYS if "working_tree" in table else _SQL_KEYS
     if unknown := sorted(set(table) - keys):
         raise TypeError(f"there is no key {unknown[0]!r} here; the keys are {', '.join(sorted(keys))}.")
@@ -70,7 +70,7 @@ def _authority(label: str, table: Any) -> AuthorityConfig:
     if bool(url) == bool(variable):
         raise TypeError("it needs either url or url_variable.")
     if variable and not (isinstance(variable, str) and _VARIABLE.fullmatch(variable)):
-        raise TypeError("url_variable is no name of an environment variable.")
+        raise TypeError("url_variable is not the name of an environment variable.")
     if url:
         checked_database(url)
     return SqlConfig(label, url, variable, seconds, _queries(table.get("predicates")), places)
@@ -85,7 +85,7 @@ def checked_database(url: Any) -> str:
 
 def _seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not _SHORTEST_TIME <= value <= _LONGEST_TIME:
-        raise TypeError(f"timeout_seconds must lie from {_SHORTEST_TIME} to {_LONGEST_TIME:g}.")
+        raise TypeError(f"timeout_seconds must be from {_SHORTEST_TIME} to {_LONGEST_TIME:g}.")
     return float(value)
 
 
@@ -142,9 +142,9 @@ def _check_code(code: str, backslash: bool) -> None:
     if ";" in code:
         raise TypeError("it must be one statement.")
     if backslash or _UNSAFE.search(code):
-        raise TypeError("it must hold no comment, backslash, dollar quote or open quote.")
+        raise TypeError("it must not contain a comment, backslash, dollar quote or open quote.")
     if word := _WRITES.search(code):
-        raise TypeError(f"{word.group()} does not belong into a question; quote a column of that name.")
+        raise TypeError(f"{word.group()} is not allowed in a query; if a column has this name, quote it.")
     if re.search(r":\w+:", code):
         raise TypeError("write CAST(:subject AS ...) instead of a cast with colons.")
     bound = set(_BINDING.findall(code))

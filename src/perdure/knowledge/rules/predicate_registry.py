@@ -256,7 +256,7 @@ def _normal_name(words: Any) -> str:
 
 def _row(row: Any, before: Predicate) -> Predicate:
     if not isinstance(row, Mapping):
-        raise TypeError("it is no table.")
+        raise TypeError("it is not a table.")
     if unknown := sorted(set(row) - {"sort", "many"}):
         raise TypeError(f"there is no key {unknown[0]!r}; the keys are many, sort.")
     sort, many = row.get("sort", before.sort), row.get("many", before.many)

@@ -299,7 +299,9 @@ class _Sweep:
                 refusals = _add_refusals(refusals, plan, error, alone=tries > 1)
             else:
                 return trajectories, plan, refusals
-        raise StoreError("A gate stopped a plan that loses nothing.", remedy="Report this; nothing was written.")
+        raise StoreError(
+            "A gate stopped a plan that loses nothing.", remedy="Nothing was written. Please report this as a bug."
+        )
 
     def _play(
         self, ids: Sequence[str], refusals: GateRefusals

@@ -85,7 +85,7 @@ def _unknown(ids: Sequence[str], found: Collection[str]) -> str:
     """Return what to say of ids of no memory in view."""
     missing = [i for i in ids if i not in found]
     more = f" and {len(missing) - _TOLD:,} more" if len(missing) > _TOLD else ""
-    return f"no memory in view has the id {', '.join(missing[:_TOLD])}{more}" if missing else ""
+    return f"no visible memory has the id {', '.join(missing[:_TOLD])}{more}" if missing else ""
 
 
 def _remark(recall_id: str | None, astray: Sequence[str]) -> str:

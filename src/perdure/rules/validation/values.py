@@ -37,7 +37,7 @@ def checked_namespace(namespace: Any) -> str:
     if not NAMESPACE.fullmatch(text):
         raise InvalidInput(
             f"The namespace {text!r} is not allowed.",
-            remedy="Use letters, digits, . _ - @ : + and / between parts; each part starts with a letter or digit.",
+            remedy="Use letters, digits, spaces, . _ - @ : + and / between parts; parts start with a letter or digit.",
         )
     return text
 

@@ -51,7 +51,7 @@ class ServerSnapshot(Server):
         return self._run_scoped("admin", "", work)
 
     def write(self, namespace: str, work: Callable[..., Any], *, flush: bool = True) -> Any:  # noqa: ARG002  # the server's
-        raise StoreReadOnly("A moment of a server is not written to.", remedy="Open the server itself.")
+        raise StoreReadOnly("A snapshot of a server is read-only.", remedy="Open the server itself.")
 
     def close(self) -> None:
         self._connection.close()

@@ -140,7 +140,7 @@ def compact_file(path: str, connection: apsw.Connection) -> tuple[str, ...]:
         except (apsw.BusyError, apsw.LockedError) as error:
             raise StoreBusy(
                 f"Another process was writing to {path}; nothing was done.",
-                remedy="Run `perdure compact --apply` again when nobody writes.",
+                remedy="Run `perdure compact --apply` again when no other process is writing.",
             ) from error
         return _shorten(own, path)
 
