@@ -42,10 +42,10 @@ class LikePair:
 class Label(StrEnum):
     """What a pair's likeness suggests."""
 
-    MERGE = "merge"
-    REVIEW = "review"
-    LINK = "link"
-    KEEP = "keep"
+    MERGE = "merge"  # they say the same: one goes into the other
+    REVIEW = "review"  # they may say the same: a person is asked
+    LINK = "link"  # they are about one thing
+    KEEP = "keep"  # nothing
 
 
 @dataclass(frozen=True, slots=True)

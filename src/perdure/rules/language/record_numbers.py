@@ -6,6 +6,7 @@ a room is a value, which changes: only what tells records apart counts here.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -16,19 +17,27 @@ from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.words import CALENDAR
 
 _HEAD: Final = 400  # characters of each text that are read
+_WORD: Final = r"\b[^\W\d_]{3,30}"
+_ARTICLE: Final = r"\W{0,9}(?:[^\W\d_]{1,3}\s{1,3})?"
+_CODED: Final = r"[^\W\d_]?\d{%s,20}[^\W\d_]?(?![\w.]{0,20}\d)\b"
+"""A number of so many digits, with a letter before or behind it at most: no version, no amount."""
 _HEADING: Final = lazy_pattern(
-    r"\W*(?:[^\W\d_]{1,3}\s+)?([^\W\d_]{3,})\s+(?:([^\W_]*\d[\w/-]*):\s|((?!(?:19|20)\d\d\b)[^\W\d_]?\d{4,}[^\W\d_]?)(?![\w.]*\d)\b)"
+    rf"{_ARTICLE}({_WORD})\s{{1,3}}(?:([^\W_]{{0,10}}\d[\w/-]{{0,20}}):\s|((?!(?:19|20)\d\d\b){_CODED % 4}))"
 )
 """What a text begins with, a short word such as an article aside: "Booking 12: ...", or four digits, no year."""
-_FIRST: Final = lazy_pattern(r"\W*(?:[^\W\d_]{1,3}\s+)?([^\W\d_]{3,})\s+([^\W\d_]?\d{3,}[^\W\d_]?)(?![\w.]*\d)\b")
+_FIRST: Final = lazy_pattern(rf"{_ARTICLE}({_WORD})\s{{1,3}}({_CODED % 3})")
 """The same with three digits: "Room 204"; no "Python 3.12"."""
-_CALLED: Final = lazy_pattern(r"([^\W\d_]{3,})\s+(?:n[or]s?\.|n[º°]\.?|núm\.|#)\s*([^\W_]*\d[\w/-]*)|(?<!\w)#(\d+)\b")
+_CALLED: Final = lazy_pattern(
+    rf"({_WORD})\s{{1,3}}(?:n[or]s?\.|n[º°]\.?|núm\.|#)\s{{0,3}}([^\W_]{{0,10}}\d[\w/-]{{0,20}})|(?<!\w)#(\d{{1,20}})\b",
+    re.IGNORECASE,
+)
 """What is called a number: "case no. 4711", "ticket #4711", "Nr. 4711"."""
-_CODE: Final = lazy_pattern(r"(?<![\w-])([A-Z][A-Z0-9]{1,9})-(\d{2,})\b")
+_CODE: Final = lazy_pattern(r"(?<![\w-])([A-Z][A-Z0-9]{1,9})-(\d{2,20})\b")
 """A code of a series: "CASE-4711"."""
-_INSIDE: Final = lazy_pattern(r"([^\W\d_]{3,})\s+([^\W\d_]?\d{3,}[^\W\d_]?)\b")
+_INSIDE: Final = lazy_pattern(rf"({_WORD})\s{{1,3}}([^\W\d_]?\d{{3,20}}[^\W\d_]?)\b")
 """A word and a number behind it anywhere: "placed order 4711"."""
-_ASKED: Final = lazy_pattern(r"(?<![\w.,-])(?!(?:19|20)\d\d\b)(?:[^\W\d_]{1,10}-?)?\d{3,}[^\W\d_]?(?![\w.,]*\d)\b")
+_ASKED: Final = lazy_pattern(rf"(?<![\w.,-])(?!(?:19|20)\d\d\b)(?:[^\W\d_]{{1,10}}-?)?{_CODED % 3}")
+"""A number of three digits or more, no year: by it a question asks for a record."""
 _SERIES: Final = 3  # so many numbers behind one word are a series of records
 _OWN_FIRST: Final = 1
 _OWN: Final = 2  # so many words of its own each of two texts has, where only the series tells
@@ -101,9 +110,16 @@ def _first_number(text: str) -> Numbers:
 
 
 def names_asked_number(question: str) -> Callable[[str], bool]:
-    """Return what says whether a text names a number of three digits or more that a question names, no year."""
-    asked = {number.casefold() for number in _ASKED.findall(question)}
-    return lambda text: bool(asked) and not asked.isdisjoint(map(str.casefold, _ASKED.findall(text)))
+    """Return what says whether a text names a number by which a question asks for a record."""
+    asked = _named(question)
+    return lambda text: bool(asked) and not asked.isdisjoint(_named(text))
+
+
+@lru_cache(maxsize=1024)
+def _named(text: str) -> frozenset[str]:
+    """Return the numbers in a text that may be asked for: three digits and more, and a year where it is called so."""
+    called = frozenset[str]().union(*record_numbers(text).values())
+    return called | {number.casefold() for number in _ASKED.findall(text)}
 
 
 def _differ(numbers: Numbers, others: Numbers, among: frozenset[str] | None = None) -> bool:
