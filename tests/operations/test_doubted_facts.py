@@ -369,3 +369,23 @@ def test_the_doubts_of_many_facts_take_as_many_statements_as_those_of_one(memory
         ]
     )
     assert count("tidewatch") <= one + 3
+
+
+LISTED = [
+    ("Lamps: hall has 4 bulbs, attic has 6 bulbs, cellar has 9 bulbs.", "bulbs", "attic went from 6 bulbs to 8 bulbs."),
+    ("Printers: hall uses tray A7, attic uses tray B7, cellar uses tray C7.", "tray", "attic moved from tray B7 to D7."),
+]
+
+
+@pytest.mark.parametrize(("listed", "what", "later"), LISTED, ids=["bulbs", "tray"])
+def test_of_things_that_are_listed_only_the_one_that_changed_is_doubted(memory, clock, listed, what, later):
+    old = dict(zip(("hall", "attic", "cellar"), ("4 bulbs", "6 bulbs", "9 bulbs"), strict=True))
+    if what == "tray":
+        old = {"hall": "A7", "attic": "B7", "cellar": "C7"}
+    new = "8 bulbs" if what == "bulbs" else "D7"
+    memory.remember(listed, facts=[{"subject": room, "predicate": what, "value": old[room]} for room in old])
+    clock.passes(days=2)
+    memory.remember(later, facts=[{"subject": "attic", "predicate": what, "value": new, "replaces": old["attic"]}])
+    assert {f.name: f.newer for f in memory.facts()} == {"hall": (), "attic": (), "cellar": ()}
+    for room in ("hall", "cellar"):
+        assert old[room] in memory.recall(f"Which {what} has the {room}?").hits[0].memory.content

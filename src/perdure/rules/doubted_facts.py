@@ -160,14 +160,35 @@ def _cosine(one: str, other: str, vectors: Mapping[str, Vector]) -> float:
     return float(np.frombuffer(a, "<f4") @ np.frombuffer(b, "<f4")) if a and b else 0.0
 
 
-def facts_of_replaced(sources: Mapping[str, Collection[str]], corrected: Mapping[str, str]) -> set[Pair]:
+def facts_of_replaced(
+    memories: Iterable[MemoryItem], sources: Mapping[str, Collection[str]], corrected: Mapping[str, str]
+) -> set[Pair]:
     """Return facts of which all that says them has a value that a later statement names as replaced.
 
-    Each as (later, fact).
+    Each as (later, fact). Where what says it has the fact's own value, too, another one was replaced: of "gateway on
+    7001, worker on 7002" the first still holds when the worker moves.
 
     Args:
+        memories: The facts, what says them, and the statements.
         sources: Fact -> the notes and messages that say it.
         corrected: Note or message -> the statement that names its value as replaced.
     """
     over = {fact: some for fact, some in sources.items() if some and corrected.keys() >= set(some)}
-    return {(corrected[source], fact) for fact, some in over.items() for source in some}
+    texts = {m.id: m.content for m in memories} if over else {}
+    return {
+        (corrected[source], fact)
+        for fact, some in over.items()
+        for source in some
+        if not _has_another_value(texts.get(fact, ""), texts.get(source, ""), texts.get(corrected[source], ""))
+    }
+
+
+def _has_another_value(fact: str, source: str, statement: str) -> bool:
+    """Return whether a source has the value of its fact, and a statement names none of its words as replaced.
+
+    Of values with numbers these count: "6 racks" is not "4 racks".
+    """
+    value = _parse_fact(fact).value
+    named = frozenset[str]().union(*(replaced.words for replaced in replaced_values(statement)))
+    numbers = frozenset(word for word in value if any(map(str.isdigit, word)))
+    return bool(value) and value <= content_words(source) and named.isdisjoint(numbers or value)

@@ -98,8 +98,7 @@ def find_older(
     number is not looked at (``by_number``). Each is looked up among all at once: taken pair by pair, a store of notes
     that resemble one another takes seconds. Facts are put in doubt, and put nothing in doubt: ``sources`` has fact ->
     what says it, ``about_one`` pairs of statements that are known to be about one thing. What says that something is so
-    from a day after ``today`` takes the place of nothing yet, and is not compared; nor is what was so until an earlier
-    day.
+    from a day after ``today``, or until one before, takes the place of nothing, and is not compared.
     """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
     messages = [
@@ -109,7 +108,9 @@ def find_older(
     replaced = facts_replaced((m for m in memories if m.kind is Kind.FACT), messages, vectors, sources, about_one)
     superseded = {*superseded, *_notes_of(replaced, sources, messages)}
     older = _older_among(messages, vectors, superseded, by_number=by_number)
-    facts = _of_facts(memories, older.ids, {*superseded, *replaced, *facts_of_replaced(sources, older.corrected)})
+    facts = _of_facts(
+        memories, older.ids, {*superseded, *replaced, *facts_of_replaced(memories, sources, older.corrected)}
+    )
     return replace(older, newer={**older.newer, **facts}, doubted={**older.doubted, **facts})
 
 
