@@ -373,7 +373,11 @@ def test_the_doubts_of_many_facts_take_as_many_statements_as_those_of_one(memory
 
 LISTED = [
     ("Lamps: hall has 4 bulbs, attic has 6 bulbs, cellar has 9 bulbs.", "bulbs", "attic went from 6 bulbs to 8 bulbs."),
-    ("Printers: hall uses tray A7, attic uses tray B7, cellar uses tray C7.", "tray", "attic moved from tray B7 to D7."),
+    (
+        "Printers: hall uses tray A7, attic uses tray B7, cellar uses tray C7.",
+        "tray",
+        "attic moved from tray B7 to D7.",
+    ),
 ]
 
 

@@ -529,6 +529,17 @@ def test_where_the_words_still_stand_is_told(memory):
 
 
 @pytest.mark.parametrize("store", STORES[:2], indirect=True)
+def test_what_everybody_says_is_counted_and_not_listed(memory):
+    thanks = "Thanks, it works again now."
+    gone, *others = (memory.remember(thanks, namespace=f"team{n}").id for n in range(3))
+    for n in range(9):
+        memory.ingest([{"content": thanks, "speaker": "user"}], "team1", session=f"s{n}")
+    places = erased(memory, gone, namespace="team0").places
+    assert f"memory {others[1]} of namespace team2 holds words of an erased memory." in places
+    assert "5 more memories say the same as an erased memory in namespace team1." in places
+    assert len(places) == 7
+
+
 def test_each_of_many_erased_texts_is_searched_for(opening):
     """It was said that no words were left, though only the first 400 passages had been looked for: of 200 texts."""
     memory = opening(WORDS_ONLY)

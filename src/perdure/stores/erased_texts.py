@@ -25,6 +25,7 @@ _WINDOW: Final = 32  # bytes of a passage that is searched for in a file: short 
 _PASSAGES: Final = 4  # passages of one text
 _BATCH: Final = 1 << 20  # characters of rows that are searched at once
 _MOST_LISTED: Final = 1000  # places of one store
+_MOST_ALIKE: Final = 5  # memories of a namespace that say the same as an erased one and nothing else
 _CHUNK: Final = 1 << 22  # bytes of a file that are read at once
 _PLAIN: Final = lazy_pattern(r'[^"\\\x00-\x1f\x7f-\x9f]+')  # what JSON writes as it is
 _ESCAPED: Final = lazy_pattern(
@@ -91,6 +92,8 @@ class Findings:
     places: list[tuple[str, str]] = field(default_factory=list)  # (namespace, sentence)
     held: set[bytes] = field(default_factory=set)  # passages that a row holds, for whatever reason
     unlisted: Counter[str] = field(default_factory=Counter)  # namespace -> places that are not listed
+    # (namespace, text) -> memories that say just an erased text: what everybody says ("Thanks, it works now.")
+    alike: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, kind: str, namespace: str, identity: str) -> None:
         """List a place, or count it where many are listed."""
@@ -103,7 +106,21 @@ class Findings:
 
     def sentences(self) -> list[tuple[str, str]]:
         """Return (namespace, sentence) for what is listed, and of each namespace how much is not."""
-        return [*dict.fromkeys(self.places), *map(_rest, self.unlisted.items())]
+        return [*dict.fromkeys(self.places), *map(_rest, self.unlisted.items()), *self._alike()]
+
+    def is_one_of_many(self, namespace: str, text: str) -> bool:
+        """Count a memory that says just an erased text; return whether so many do that this one is not listed."""
+        self.alike[namespace, text] += 1
+        return self.alike[namespace, text] > _MOST_ALIKE
+
+    def _alike(self) -> Iterator[tuple[str, str]]:
+        more = Counter[str]()
+        for (namespace, _), count in self.alike.items():
+            more[namespace] += max(0, count - _MOST_ALIKE)
+        for namespace, count in more.items():
+            if count:
+                many = "memory says" if count == 1 else "memories say"
+                yield namespace, f"{count:,} more {many} the same as an erased memory in namespace {namespace}."
 
 
 def _rest(unlisted: tuple[str, int]) -> tuple[str, str]:
@@ -125,6 +142,7 @@ def find_in_rows(stream: Callable[[str], Iterable[Values]], phrases: Sequence[st
         texts: The erased texts.
     """
     found, said = Findings(), set[tuple[str, bytes]]()  # (namespace, passage) of memories
+    erased, many = {_fold_case(text) for text in texts}, set[tuple[str, str]]()  # (namespace, id) of what is not listed
     parts = ByteSearch(map(as_bytes, phrases))
     wholes = ByteSearch(as_bytes(text) for text in map(_fold_case, texts) if len(text) >= SHORTEST)
     for statement in _STATEMENTS if phrases else ():
@@ -133,7 +151,12 @@ def find_in_rows(stream: Callable[[str], Iterable[Values]], phrases: Sequence[st
             folded = _fold_case(words)
             here = {(namespace, part) for part in held if _holds_words(folded, _fold_case(part.decode()))}
             said |= here if kind == "memory" else set()
-            if here and (here - said or _holds_one(folded, wholes)):
+            if not here or not (here - said or _holds_one(folded, wholes)):
+                continue
+            own = next((part for part in map(_fold_case, words.split("\0")) if part in erased), None)
+            if kind == "memory" and own is not None and found.is_one_of_many(namespace, own):
+                many.add((namespace, identity))
+            if (namespace, identity) not in many:
                 found.add(kind, namespace, identity)
     return found
 
