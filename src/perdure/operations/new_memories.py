@@ -8,6 +8,7 @@ from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.operations.superseding import superseding_links
+from perdure.records.collector import collector_waits
 from perdure.records.errors import EmbedderError, SpaceMismatch
 from perdure.records.memory import Draft, Record, Shelf, searchable
 from perdure.records.store_rows import Neighbours
@@ -52,10 +53,13 @@ def insert(
     Ids and vectors are made where none are given. Memories that are ``gone`` (the operation hides them) are nobody's
     neighbours. ``near`` are those of a single draft, where they are known.
     """
-    prepared = prepare(ctx, decisions, drafts, ids=ids, vectors=vectors, gone=gone, near=near)
-    states = initial_states(prepared, ctx.policy, decisions.now)
-    records = [new_record(p, s, decisions.namespace, decisions.plan_id) for p, s in zip(prepared, states, strict=True)]
-    store_new(ctx, decisions, records, prepared)
+    found = make_vectors(ctx, drafts) if vectors is None else vectors
+    with collector_waits(len(drafts)):
+        prepared = prepare(ctx, decisions, drafts, ids=ids, vectors=found, gone=gone, near=near)
+        states = initial_states(prepared, ctx.policy, decisions.now)
+        place, op = decisions.namespace, decisions.plan_id
+        records = [new_record(p, s, place, op) for p, s in zip(prepared, states, strict=True)]
+        store_new(ctx, decisions, records, prepared)
     decisions.add(superseding_links(ctx, decisions.namespace, records, [p.vector for p in prepared]))
     return records
 

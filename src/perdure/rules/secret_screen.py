@@ -46,12 +46,17 @@ def may_hold_secrets(texts: Sequence[str]) -> list[bool]:
     return suspects
 
 
+def together(texts: Iterable[str]) -> str:
+    """Return texts that are looked at as one, apart from each other."""
+    return _BETWEEN.join(texts)
+
+
 def _suspects(texts: Sequence[str]) -> Flags:
     """Return whether each of some ASCII texts may hold a secret."""
     written = np.frombuffer((_BETWEEN + _BETWEEN.join(texts) + _BETWEEN).encode(), np.uint8)
     ends = np.cumsum([len(text) + len(_BETWEEN) for text in texts])  # where what follows each text begins
     found = np.zeros(len(texts) + 1, np.bool_)  # the last one is what stands behind all texts
-    for places in (_clues(written), _long_runs(written), _wallet_words(written), *_numbers(written, ends)):
+    for places in (_clues(written), _long_runs(written), _wallet_words(written), *_numbers(written)):
         found[np.searchsorted(ends, places)] = True
     return found[:-1]
 
@@ -75,22 +80,22 @@ def _long_runs(written: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def _wallet_words(written: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return where so many words in a row begin as a wallet's phrase has, all of the length of its words."""
+    """Return where so many words of small letters in a row begin as a wallet's phrase has, all of such a length."""
     edges = np.flatnonzero(np.diff(_SMALL[written]))
     begins, ends = edges[::2], edges[1::2]
     least, most = _WORD_LENGTHS
-    others = np.cumsum((ends - begins < least) | (ends - begins > most))
+    others = np.cumsum((ends - begins < least) | (ends - begins > most) | _INSIDE[written[begins]])
     before = np.concatenate((np.zeros(1, others.dtype), others))
     in_row = before[FEWEST_WORDS:] == before[:-FEWEST_WORDS]
     found: NDArray[np.int64] = begins[: len(in_row)][in_row] + 1
     return found
 
 
-def _numbers(written: NDArray[np.uint8], ends: NDArray[np.int64]) -> Iterable[NDArray[np.int64]]:
-    """Yield where numbers of many digits may end, and where something stands that begins like an account number."""
+def _numbers(written: NDArray[np.uint8]) -> Iterable[NDArray[np.int64]]:
+    """Yield where runs of enough digits begin, and where something stands that begins like an account number."""
     digit, capital = _DIGIT[written], _CAPITAL[written]
-    many = np.diff(np.cumsum(digit)[ends], prepend=0) >= FEWEST_DIGITS
-    yield ends[many]
+    breaks = np.flatnonzero(~_OF_NUMBERS[written])
+    yield breaks[:-1][np.diff(np.cumsum(digit)[breaks]) >= FEWEST_DIGITS] + 1
     yield np.flatnonzero(capital[:-3] & capital[1:-2] & digit[2:-1] & digit[3:])
 
 
@@ -135,4 +140,8 @@ _BLANK: Final = _table(c for c in _CHARACTERS if c.isspace())
 _DIGIT: Final = _table(c for c in _CHARACTERS if c.isdigit())
 _CAPITAL: Final = _table(c for c in _CHARACTERS if c.isupper())
 _SMALL: Final = _table(c for c in _CHARACTERS if c.islower())
+_OF_NUMBERS: Final = _DIGIT | _CAPITAL | _table(" -.")
+"""What stands in a number of a card or a person; in accounts, too, but those may have fewer digits."""
+_INSIDE: Final = _DIGIT | _CAPITAL | _table("_'-")
+"""Before small letters they tell that these begin no word."""
 _LOWER: Final = np.array([ord(c.lower()) for c in map(chr, range(_ASCII))], np.uint8)

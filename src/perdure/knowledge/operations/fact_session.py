@@ -15,8 +15,9 @@ from perdure.knowledge.rules.fact_records import learned_confidence
 from perdure.knowledge.rules.predicate_registry import SynonymPair, canonical_name, pairs_of
 from perdure.operations.decisions import begin
 from perdure.operations.documents import all_documents, find_documents, find_documents_named, find_records
-from perdure.operations.new_memories import insert, prepare, store_new
+from perdure.operations.new_memories import insert, make_vectors, prepare, store_new
 from perdure.operations.ports import Context
+from perdure.records.collector import collector_waits
 from perdure.records.errors import REPAIR, StoreDamaged
 from perdure.records.instant import Instant
 from perdure.records.memory import SUPERSEDES, Document, Draft, Record, Shelf, Sort, State, Status
@@ -326,8 +327,10 @@ class FactSession:
 
     def prepare_ahead(self, drafts: Sequence[Draft]) -> None:
         """Prepare drafts of different words that are about to be inserted one by one, in this order."""
-        prepared = prepare(self.ctx, self.decisions, drafts)
-        states = initial_states(prepared, self.ctx.policy, self.now)
+        vectors = make_vectors(self.ctx, drafts)
+        with collector_waits(len(drafts)):
+            prepared = prepare(self.ctx, self.decisions, drafts, vectors=vectors)
+            states = initial_states(prepared, self.ctx.policy, self.now)
         self._prepared = {p.draft.text: (p, s) for p, s in zip(prepared, states, strict=True)}
         self._waiting = {p.id for p in prepared}
 

@@ -51,6 +51,7 @@ from perdure.knowledge.rules.given_claims import (
 )
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import related_memory
+from perdure.records.collector import collector_waits
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import Instant, wall_clock
@@ -110,11 +111,15 @@ class _Taker:
 
     def take(self) -> None:
         """Decide about each claim, then about what rested on what was replaced."""
-        claims, before = self._resolve_subjects(), len(self.writer.tally.created)
-        self._read_ahead(claims)
-        for each in claims:
-            seconds_left()
-            self._take(each)
+        many, before = len(self.handed.claims), len(self.writer.tally.created)
+        with collector_waits(many):
+            claims = self._resolve_subjects()
+            drafts = self._read_ahead(claims)
+        self.work.prepare_ahead(drafts)
+        with collector_waits(many):
+            for each in claims:
+                seconds_left()
+                self._take(each)
         ReplacedMemories(self.writer, self.handed, self.gone, self.later).settle()
         ask_about_near(self.work, [*self.writer.tally.created][before:])
         if self.handed.memory is not None:
@@ -130,10 +135,8 @@ class _Taker:
             if subject is not None and predicate:
                 if self._trust(claim) is Trust.USER:
                     self.subjects.note_own_name(claim, subject, predicate)
-                meant = self._claim(claim, subject, predicate)
-                found.append(
-                    ResolvedClaim(claim, subject.id, subject.name, meant, self.subjects.name_used(claim, subject))
-                )
+                meant, used = self._claim(claim, subject, predicate), self.subjects.name_used(claim, subject)
+                found.append(ResolvedClaim(claim, subject.id, subject.name, meant, used))
         found = with_several(found, self.registry)
         refuse_faults([*faults, *contradictions(found)])
         return found
@@ -175,8 +178,8 @@ class _Taker:
 
     # --- what becomes of it
 
-    def _read_ahead(self, claims: Sequence[ResolvedClaim]) -> None:
-        """Read what is known of the same subjects and predicates, and prepare the new facts, for all claims at once."""
+    def _read_ahead(self, claims: Sequence[ResolvedClaim]) -> list[Draft]:
+        """Read what is known of the same subjects and predicates, for all claims at once; return the expected facts."""
         keys = [(fact_key(each.subject, each.claim.predicate), each.claim) for each in claims]
         self.work.read_keys(key for key, _ in keys)
         self.work.take_in_keys((k, c.value.norm if c.many else None) for k, c in keys)
@@ -186,7 +189,7 @@ class _Taker:
         # What a person is asked about is no more than linked: its own conflicts, of which there may be many, stay.
         self.work.read_questions(k.fact.id for _, d in expected if d.action is not Action.ASK for k in d.about)
         drafts = [draft for each, made in zip(claims, expected, strict=True) if (draft := self._draft(each, *made))]
-        self.work.prepare_ahead(list({draft.text: draft for draft in drafts}.values()))
+        return list({draft.text: draft for draft in drafts}.values())
 
     def _draft(self, each: ResolvedClaim, claim: Claim, decision: Decision) -> Draft | None:
         """Return the fact that a claim makes, as far as what is stored says: claims before it may change that."""
@@ -216,11 +219,8 @@ class _Taker:
         if claim.valid_to is not None and claim.valid_to <= at:
             self._take_past(replace(each, claim=claim), known, wrong, source)
             return
-        if (
-            claim.valid_from is None
-            and not claim.denied
-            and any(says_begun(claim, k.fact, self.work.now) for k in known)
-        ):
+        is_undated = claim.valid_from is None and not claim.denied
+        if is_undated and any(says_begun(claim, k.fact, self.work.now) for k in known):
             each = replace(each, claim=replace(claim, valid_from=at))
         claim, decision = self._resolve(each, known, replaced)
         if not claim.denied and decision.action not in (Action.NOTHING, Action.REINFORCE, Action.REDATE):

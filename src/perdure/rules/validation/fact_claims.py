@@ -15,7 +15,7 @@ from perdure.records.instant import DAY_MS, Instant, begin_of, to_instant
 from perdure.records.outcome import FactClaim, GivenClaim
 from perdure.records.policy import Policy
 from perdure.rules.redaction import labelled_secrets, redact_with, secrets_in
-from perdure.rules.secret_screen import may_hold_secrets
+from perdure.rules.secret_screen import may_hold_secrets, together
 from perdure.rules.validation.values import checked_text
 
 _SHORT_ID: Final = re.compile(r"(?!\d{8})[0-9a-f]{8}")  # as ids are shown; a number is a value
@@ -43,7 +43,7 @@ def parsed_claims(
     faults: list[str] = []
     readers = [_Reader(number, item, words, now, policy.days.tz) for number, item in enumerate(_check_list(items), 1)]
     texts = [dict(reader.texts()) for reader in readers]
-    suspects = may_hold_secrets([*map(_every_form, texts)])
+    suspects = may_hold_secrets([together(_every_form(said)) for said in texts])
     secrets = secrets_in(content or "", policy) if texts else {}
     secrets |= _labelled_secrets(compress(texts, suspects), policy)
     for reader, said, suspect in zip(readers, texts, suspects, strict=True):
@@ -53,12 +53,12 @@ def parsed_claims(
     return tuple(claims), redact_with(content or "", secrets, policy)[0]
 
 
-def _every_form(texts: Mapping[str, str]) -> str:
+def _every_form(texts: Mapping[str, str]) -> list[str]:
     """Return the texts of a claim as secrets are looked for in them: alone, and values behind their label."""
     label = texts.get("subject", ""), texts.get("predicate", "")
     values = [texts[key] for key in ("value", "replaces") if key in texts]
     behind = [f"{between.join(label)}: {value}" for between in (": ", " ") for value in values]
-    return "\n".join((*behind, *texts.values()))
+    return [*behind, *texts.values()]
 
 
 def _labelled_secrets(claims: Iterable[Mapping[str, str]], policy: Policy) -> dict[str, str]:

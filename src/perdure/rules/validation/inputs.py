@@ -15,7 +15,7 @@ from perdure.records.outcome import GivenClaim
 from perdure.records.policy import Policy
 from perdure.rules.insertion import first_confidence
 from perdure.rules.redaction import redact_draft
-from perdure.rules.secret_screen import may_hold_secrets
+from perdure.rules.secret_screen import may_hold_secrets, together
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust
 from perdure.rules.validation.fact_claims import EXAMPLE, parsed_claims
 from perdure.rules.validation.refusals import Refusals
@@ -102,10 +102,7 @@ def check_draft(
     message: bool = False,
     with_secrets: bool = False,
 ) -> Draft:
-    """Return a checked draft of what a caller gave to ``remember``.
-
-    ``with_secrets`` says that the caller replaces them: they are looked for in many drafts at once.
-    """
+    """Return a checked draft of what a caller gave to ``remember``; ``with_secrets`` leaves them for later."""
     text = checked_content(content, policy)
     _check_pinned(pinned)
     chosen = checked_choice(kind, Kind, "kind")
@@ -210,15 +207,15 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
 
 def _redacted(drafts: Sequence[Draft], policy: Policy) -> list[Draft]:
     """Return drafts without the secrets that they held."""
-    suspects = may_hold_secrets([*map(_labels_and_text, drafts)])
+    suspects = may_hold_secrets([together(_labels_and_text(draft)) for draft in drafts])
     return [
         redact_draft(draft, policy) if suspect or draft.metadata else draft
         for draft, suspect in zip(drafts, suspects, strict=True)
     ]
 
 
-def _labels_and_text(draft: Draft) -> str:
-    return "\n".join(filter(None, (draft.text, *draft.tags, draft.source, draft.speaker, draft.key)))
+def _labels_and_text(draft: Draft) -> Iterable[str]:
+    return filter(None, (draft.text, *draft.tags, draft.source, draft.speaker, draft.key))
 
 
 def _words(content: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import apsw
 
+from perdure.records.collector import collector_waits
 from perdure.records.digests import content_digest
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
@@ -50,7 +51,8 @@ def apply_plan(session: SqliteSession, plan: Plan, fence: Lease | None = None) -
         lease = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
         if lease is None:
             raise lease_lost(fence)
-    _write_journal(session, plan, write_rows(session, plan).vectors)
+    with collector_waits(len(plan.changes)):
+        _write_journal(session, plan, write_rows(session, plan).vectors)
     if deleted := erase_traces(session, plan):
         session.run("uncount_recalls", many=deleted)
 
