@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_after, read_record, retry
+from perdure.records.collector import collector_waits
 from perdure.records.instant import Instant
 from perdure.records.memory import Form, Record, Shelf, State, Status
 from perdure.records.outcome import Outcome, RestingFact
@@ -24,7 +25,8 @@ def begin(ctx: Context, namespace: str, now: Instant) -> Decisions:
 
 def write(ctx: Context, decisions: Decisions, operation: str, note: str) -> str | None:
     """Apply what was decided as one operation, and return its id; None where nothing changes."""
-    plan = decisions.plan(operation, note)
+    with collector_waits(len(decisions.states)):
+        plan = decisions.plan(operation, note)
     if not plan.changes:
         return None
     ctx.store.apply(plan)

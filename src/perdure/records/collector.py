@@ -20,8 +20,8 @@ def collector_waits(rows: int) -> Iterator[None]:
 
     They make a hundred objects each that live until they are written, in no cycles. The collector would look through
     them, and now and then through all objects of the process: 6 to 15 % of the time. What is in no cycle is freed as
-    always. Only work of some tenths of a second is done so: no call of an embedder, and no wait for another process.
-    A process that has turned the collector off keeps it off.
+    always. Only work of some tenths of a second is done so: no embedder or model is called, but for a single fact that
+    was not foreseen, and no writer of the file is waited for. A process that has turned it off keeps it off.
     """
     global _waiting, _was_on  # noqa: PLW0603  # the collector is the process's
     if rows < _MANY:

@@ -346,7 +346,8 @@ class FactSession:
 
     def changes(self) -> list[Change]:
         """Return what is written after the memories: documents, then links."""
-        return [*self.edits.changes(), *self._links.values()]
+        with collector_waits(len(self.facts)):
+            return [*self.edits.changes(), *self._links.values()]
 
     def plan(self, operation: str, note: str) -> Plan:
         """Return everything that was decided, as one plan."""
