@@ -114,3 +114,20 @@ def test_each_verb_that_stores_words_tells_what_was_replaced_in_them(memory):
     assert told(memory.correct, home, "Rome")[1] == []
     vpn = memory.learn(claims=[fact("router", "password", "none")]).created[0]
     assert told(memory.answer, vpn, "correct", "Zx8!kk29Lm")[1] == expected
+
+
+@pytest.mark.parametrize(("subject", "predicate", "value", "name"), SECRETS)
+def test_a_secret_is_replaced_among_many_claims_and_many_memories(memory, subject, predicate, value, name):
+    others = [fact(f"Person {n}", "home", f"Town {n}") for n in range(6)]
+    secret = fact(subject, predicate, value)
+    texts = [f"{predicate} of {subject} is {value}", *(f"Person {n} lives in Town {n}" for n in range(6))]
+    account = {"content": "An account", "source": f"{subject} {predicate}: {value}"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        memory.learn(claims=[*others, secret])
+        stored = memory.remember_many([*texts, account])
+    values = [found.value for found in memory.facts(limit=100)]
+    assert sorted(values) == sorted([*(other["value"] for other in others), f"[redacted: {name}]"])
+    assert [one.memory.content for one in stored[1:7]] == texts[1:]
+    assert "[redacted: " in stored[0].memory.content
+    assert str(value) not in f"{stored[0].memory.content} {stored[7].memory.source}"

@@ -22,6 +22,7 @@ from perdure.records.policy import Policy
 from perdure.rules import personal_numbers, secret_shapes
 from perdure.rules.personal_numbers import card_numbers
 from perdure.rules.redaction import redact, redact_data, redact_key, redaction_note
+from perdure.rules.secret_screen import may_hold_secrets
 from perdure.rules.secret_values import PrefilteredPatterns
 from perdure.rules.validation import inputs as intake
 
@@ -235,6 +236,18 @@ def test_what_is_skipped_for_want_of_a_clue_holds_no_secret(pieces):
     ):
         with_everything_tried = redact(text)
     assert redact(text) == with_everything_tried
+    beside = ["We met at noon.", text, "", text.upper(), f"a {text}"]
+    for one, may_hold in zip(beside, may_hold_secrets(beside), strict=True):
+        assert may_hold or redact(one) == (one, ())
+
+
+@pytest.mark.parametrize("text", [GITHUB, NPM, CARD, SEED, "DE89 3704 0044 0532 0130 00", "pw=hunter2zebra"])
+def test_a_secret_is_found_among_many_texts_wherever_it_stands(text):
+    others = [f"Meeting number {n} was moved to the other room." for n in range(40)]
+    assert may_hold_secrets(others) == [False] * 40
+    for place in (0, 20, 40):
+        expected = [n == place for n in range(41)]
+        assert may_hold_secrets([*others[:place], f"It says {text}", *others[place:]]) == expected
 
 
 def test_data_is_redacted_in_its_keys_and_values():

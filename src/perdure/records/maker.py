@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, make_dataclass
 from functools import cache
 from operator import attrgetter
@@ -42,6 +42,26 @@ def copy_with(instance: T, **new: Any) -> T:
         setattr(copy, name, value)
     copy.__class__ = kind
     return copy  # type: ignore[no-any-return]  # it is one now
+
+
+def copier_of(kind: type[T], names: Sequence[str]) -> Callable[[T, Iterable[Any]], T]:
+    """Return what copies objects of such a class with other values of these fields, which come in their order.
+
+    Where many are copied it takes half the time of ``copy_with``.
+    """
+    twin, values_of = _copier_of(kind)  # type: ignore[arg-type]  # as above
+    all_names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # T is a data class
+    places = [all_names.index(name) for name in names]
+
+    def copy(instance: T, new: Iterable[Any]) -> T:
+        values = [*values_of(instance)]
+        for place, value in zip(places, new, strict=True):
+            values[place] = value
+        made: Any = twin(*values)
+        made.__class__ = kind
+        return made  # type: ignore[no-any-return]  # it is one now
+
+    return copy
 
 
 @cache

@@ -14,7 +14,7 @@ from perdure.formulas.products import products_with_earlier
 from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import uniqueness
 from perdure.records.instant import Instant
-from perdure.records.maker import copy_with, maker_of
+from perdure.records.maker import copier_of, copy_with, maker_of
 from perdure.records.memory import Content, Draft, Kind, Record, Scope, State, Status, Tier
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
@@ -27,10 +27,14 @@ from perdure.rules.policy_cache import PolicyCache
 
 NEAREST = 5
 _MOST_STARTS: Final = 1000
+_content, _record = maker_of(Content), maker_of(Record)
+_SAID: Final = ("kind", "scope", "pinned", "sort", "importance", "confidence")
+_BEGINNINGS: Final = ("created_ms", "anchor_ms", "tier_ms", "status_ms", "strength_ms", "form_ms")
+_ROW: Final = (*State.__slots__, *Content.__slots__, "op", "key", "space", "vector")
 _read_state: Final = attrgetter(*State.__slots__)
 _read_content: Final = attrgetter(*Content.__slots__)
+_read_said: Final = attrgetter(*_SAID)
 _read_draft: Final = attrgetter(*(name for name in Content.__slots__ if name != "shown"))  # which comes last
-_content, _record = maker_of(Content), maker_of(Record)
 _NEW: Final = State(Kind.NOTE, Scope.LONG_TERM, Tier.WARM, Status.ACTIVE, False, 0.0, 0.0, 1.0, 0, 0, 0)  # noqa: FBT003
 """What a new memory's state is copied from; a frozen class with so many fields is slow to make."""
 
@@ -80,28 +84,13 @@ def first_confidence(kind: Kind, policy: Policy) -> float:
 
 def initial_states(drafts: Sequence[PreparedDraft], policy: Policy, now: Instant) -> list[State]:
     """Return the states in which new memories start."""
-    states = [
-        copy_with(
-            _NEW,
-            kind=n.draft.kind,
-            scope=n.draft.scope,
-            pinned=n.draft.pinned,
-            sort=n.draft.sort,
-            importance=n.draft.importance,
-            confidence=n.draft.confidence,
-            uniqueness=uniqueness([c for _, c in n.near]),
-            created_ms=n.draft.at,
-            recorded_ms=now,
-            anchor_ms=n.draft.at,
-            tier_ms=n.draft.at,
-            status_ms=n.draft.at,
-            strength_ms=n.draft.at,
-            form_ms=n.draft.at,
-            tokens=count_tokens(n.draft.text),
-            reinforcements=1 if n.draft.kind is Kind.FACT else 0,  # what was said once was said once
-        )
-        for n in drafts
-    ]
+    copy = copier_of(State, (*_SAID, "uniqueness", "recorded_ms", "reinforcements", "tokens", *_BEGINNINGS))
+    states = []
+    for n in drafts:
+        said = _read_said(n.draft)
+        times_said = 1 if n.draft.kind is Kind.FACT else 0  # what was said once was said once
+        numbers = uniqueness([cosine for _, cosine in n.near]), now, times_said, count_tokens(n.draft.text)
+        states.append(copy(_NEW, (*said, *numbers, *[n.draft.at] * len(_BEGINNINGS))))
     return place_in_tiers(states, [n.draft.message for n in drafts], policy)
 
 
@@ -189,14 +178,9 @@ def insertions(records: Sequence[Record], drafts: Sequence[PreparedDraft], polic
 
 
 def _row(record: Record, prepared: PreparedDraft, space: str) -> Mapping[str, Any]:
-    return {
-        **dict(zip(State.__slots__, _read_state(record.state), strict=True)),
-        **dict(zip(Content.__slots__, _read_content(record.content), strict=True)),
-        "op": record.op,
-        "key": prepared.draft.key,
-        "space": space if prepared.vector is not None else None,
-        "vector": prepared.vector,
-    }
+    vector = prepared.vector
+    more = record.op, prepared.draft.key, None if vector is None else space, vector
+    return dict(zip(_ROW, _read_state(record.state) + _read_content(record.content) + more, strict=True))
 
 
 def _why(record: Record, prepared: PreparedDraft) -> str:

@@ -199,12 +199,13 @@ _WORD_RUN: Final = lazy_pattern(
 _WORD: Final = lazy_pattern(r"[a-z]{3,8}")
 _PHRASES: Final = (12, 15, 18, 21, 24)  # words of a phrase (BIP-39)
 _BITS: Final = 11  # of a word's number
-_FEWEST_WORDS: Final = _PHRASES[0]
+FEWEST_WORDS: Final = _PHRASES[0]
 _ABOUT_WALLETS: Final = lazy_pattern(r"(?i)seed|mnemonic|phrase|wallet|recover|backup|bip-?39")
-_SHORTEST_PHRASE: Final = 4 * _FEWEST_WORDS - 1  # characters of so many words of three letters
+_SHORTEST_PHRASE: Final = 4 * FEWEST_WORDS - 1  # characters of so many words of three letters
 _TWO_DIGITS: Final = lazy_pattern("[0-9]{2}")
 """What stands in every card number, IBAN and other number that is looked for."""
-_SIX_DIGITS: Final = lazy_pattern("(?:[^0-9]*+[0-9]){6}")  # so many stand in a text with any of them but an IBAN
+FEWEST_DIGITS: Final = 6  # in a text with any of them but an IBAN
+_MANY_DIGITS: Final = lazy_pattern(f"(?:[^0-9]*+[0-9]){{{FEWEST_DIGITS}}}")
 
 
 @cache
@@ -222,13 +223,13 @@ def _seed_phrases(text: str) -> Iterator[tuple[int, int]]:
     such words has it by chance. Words in the order of the alphabet are a list.
     """
     for run in _WORD_RUN.finditer(text):
-        if run.end() - run.start() < _SHORTEST_PHRASE or len(_WORD.findall(run[0])) < _FEWEST_WORDS:
+        if run.end() - run.start() < _SHORTEST_PHRASE or len(_WORD.findall(run[0])) < FEWEST_WORDS:
             continue
         words = [m.span() for m in _WORD.finditer(text, *run.span())]
         unknown = (n for n, (start, end) in enumerate(words) if text[start:end] not in _wallet_words())
         for before, after in pairwise((-1, *unknown, len(words))):
             some = words[before + 1 : after]
-            if len(some) >= _FEWEST_WORDS:
+            if len(some) >= FEWEST_WORDS:
                 phrase = [text[start:end] for start, end in some]
                 is_announced = _ABOUT_WALLETS.search(text, max(0, some[0][0] - _BEFORE), some[0][0])
                 for first, last in [(0, len(some))] if is_announced else _with_checksum(phrase):
@@ -264,7 +265,7 @@ def find_personal(text: str, lower: str) -> Iterator[Found]:
 
 
 def _numbers(text: str, lower: str) -> Iterator[Found]:
-    many = _SIX_DIGITS.match(text) is not None
+    many = _MANY_DIGITS.match(text) is not None
     yield from ((start, end, "card number") for start, end in (card_numbers(text) if many else ()))
     yield from ((start, end, "iban") for start, end in _ibans(text))
     for clue, name, shape, is_right in [each for each in _BY_CLUE if each[0] in lower] if many else ():

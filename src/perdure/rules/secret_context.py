@@ -190,7 +190,7 @@ _NETWORK_KEYS: Final = _Name(
     is_network_key,
 )
 _NAMES: Final = (_PASSWORDS, _TOKENS, _SESSIONS, _KEYS, _OTHER_KEYS, _NETWORK_KEYS)
-_CLUES: Final = PrefilteredPatterns(((clue,), (name, clue)) for name in _NAMES for clue in name.clues)
+CLUES: Final = PrefilteredPatterns(((clue,), (name, clue)) for name in _NAMES for clue in name.clues)
 
 
 def find_named(text: str, lower: str) -> Iterator[Found]:
@@ -198,7 +198,7 @@ def find_named(text: str, lower: str) -> Iterator[Found]:
 
     ``text`` has ``MARK`` where a secret was replaced before; ``lower`` is it in lower case, character by character.
     """
-    for name, clue in _CLUES.among(lower):
+    for name, clue in CLUES.among(lower):
         yield from _after_clue(text, lower, name, clue)
 
 

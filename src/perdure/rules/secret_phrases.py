@@ -24,7 +24,7 @@ from perdure.rules.secret_values import (
 
 def find_placed(text: str, lower: str) -> Iterator[Found]:
     """Yield values that stand where a secret must; ``lower`` is the text in lower case, character by character."""
-    for label, clue, shape, is_one in _BY_CLUE.among(lower):
+    for label, clue, shape, is_one in PLACED.among(lower):
         for at in places(lower, (clue,)):
             if (match := _compile(shape).match(text, at)) is not None and is_one(value := match["s"].rstrip(ENDS)):
                 yield match.start("s"), match.start("s") + len(value), label
@@ -172,6 +172,6 @@ _PHRASES: Final = (
     *(("password", command, f"{command}{rest}{_OPEN}{VALUE}", is_password) for command, rest in _FLAGS),
     *(("token", c, rf"{c}[ \t]{{1,4}}{_OPEN}{VALUE}", is_random) for c in (*_TOKEN_COMMANDS, "AUTH")),
 )
-_BY_CLUE: Final = PrefilteredPatterns(
+PLACED: Final = PrefilteredPatterns(
     ((clue,), (what, clue.lower(), shape, is_one)) for what, clue, shape, is_one in _PHRASES
 )

@@ -285,9 +285,9 @@ _PREFIXED: Final = lazy_pattern(
 """A word and then 32 characters or more, as services form their keys today; what is public by its name is not meant."""
 _BLOCK: Final = lazy_pattern(r"[A-Za-z0-9]{20,}+")
 
-_LONG_RUN: Final = lazy_pattern(r"\S{15}")
-"""Each of these keys, with its beginning, has 15 characters without a space, or more."""
-_AROUND: Final = PrefilteredPatterns(
+SHORTEST_KEY: Final = 15  # characters with its beginning, none of them white space
+_LONG_RUN: Final = lazy_pattern(rf"\S{{{SHORTEST_KEY}}}")
+AROUND: Final = PrefilteredPatterns(
     (clues, (name, clues, back, on, lazy_pattern(shape), is_one)) for name, clues, back, on, shape, is_one in _AROUNDS
 )
 
@@ -306,7 +306,7 @@ def find_shapes(text: str, lower: str) -> Iterator[Found]:
         for name, start, rest in _STARTING.among(lower):
             yield from _find_start(text, name, start, rest)
         yield from ((*m.span(), "api key") for m in _PREFIXED.finditer(text) if _has_chance(m[0]))
-    for name, clues, back, on, shape, is_one in _AROUND.among(lower):
+    for name, clues, back, on, shape, is_one in AROUND.among(lower):
         for begin, stop in _windows(lower, clues, back, on):
             for match in shape.finditer(text, begin, stop):
                 if is_one(secret := match["s"] if match.re.groups else match[0]):

@@ -177,11 +177,12 @@ class PrefilteredPatterns(Generic[T]):
         stems = [clue for clue in self._places if not any(other in clue and other != clue for other in self._places)]
         self._clues_of = {stem: [clue for clue in self._places if stem in clue] for stem in stems}
         """Clue that holds no other one -> those that hold it, itself among them: where it is not, they are not."""
-        self._plain = [stem for stem in stems if stem.isascii()]
+        self.plain_stems = [stem for stem in stems if stem.isascii()]
+        """One of them stands in each ASCII text, in lower case, that is put to a test."""
 
     def among(self, lower: str) -> list[T]:
         """Return the tests that a text in lower case is put to, in the order that was given."""
-        stems = [stem for stem in (self._plain if lower.isascii() else self._clues_of) if stem in lower]
+        stems = [stem for stem in (self.plain_stems if lower.isascii() else self._clues_of) if stem in lower]
         if not stems:
             return []
         present = [clue for stem in stems for clue in self._clues_of[stem] if clue in lower]

@@ -76,11 +76,15 @@ def speaker_of(role: str, speaker: Any, name: Any) -> Any:
 
 def takes_over(text: str) -> bool:
     """Whether a text tells its reader to ignore what it was told before. Linear in its length."""
-    visible = remove_invisible(text)
-    lower = visible.lower()
-    if visible.isascii() and not any(stem in lower for stem in _STEMS):
+    if text.isascii() and text.isprintable() and not _has_stem(text):  # mostly: what is invisible parts no stem there
         return False
-    return _TAKEN_OVER.search(visible) is not None
+    visible = remove_invisible(text)
+    return (_has_stem(visible) or not visible.isascii()) and _TAKEN_OVER.search(visible) is not None
+
+
+def _has_stem(text: str) -> bool:
+    lower = text.lower()
+    return any([stem in lower for stem in _STEMS])  # noqa: C419  # a list of five is made in half the time
 
 
 def least_trust(trusts: Iterable[Trust]) -> Trust:

@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import lru_cache
+from itertools import compress
+from operator import ne
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, digests_of, encoded
@@ -283,8 +285,9 @@ def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     if change.before is not None or after is None:
         return after
     if change.target is Target.MEMORY:
-        default_of = _born_with(after["created_ms"], operation).get
-        row = {n: v for n, v in after.items() if v is not None and v != default_of(n) and n not in _UNJOURNALLED}
+        born = map(_born_with(after["created_ms"], operation).get, after)
+        other = compress(after.items(), map(ne, after.values(), born))  # few of some fifty columns
+        row = {n: v for n, v in other if v is not None and n not in _UNJOURNALLED}
         if not row.get("tags", True):
             del row["tags"]
         row[DIGESTS] = digests_of(after, vector)

@@ -65,12 +65,12 @@ def known_beside(
     for claim in claims:
         words = USER if claim.subject.casefold() in FIRST_PERSON else claim.subject
         found = names.resolve(words, ctx.policy.knowledge.fuzzy)
-        if isinstance(found, ResolvedName):
+        if isinstance(found, ResolvedName) and (found.id in by_subject or len(by_subject) < _MOST_SUBJECTS):
             name = lessons.name(predicate_name(claim.predicate, predicates))
             by_subject.setdefault(found.id, set()).add(name)
     memories: dict[str, None] = {}
     known = []
-    for subject, own in list(by_subject.items())[:_MOST_SUBJECTS]:
+    for subject, own in by_subject.items():
         everything = _believed_facts(ctx, namespace, subject)
         facts = [f for f in everything if f.id not in touched]
         for fact in facts:

@@ -19,7 +19,7 @@ from perdure.formulas.importance import ImportanceCurve, Shape
 from perdure.formulas.strength import Parameters, RetentionCurve, StrengthCurve
 from perdure.formulas.value import ValueCurve
 from perdure.records.instant import DAY_MS
-from perdure.records.maker import copy_with
+from perdure.records.maker import copier_of
 from perdure.records.memory import Form, Kind, Scope, Sort, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import SessionStrengthPolicy, StrengthPolicy
@@ -117,9 +117,8 @@ class Columns:
     ) -> list[State]:
         """Return the states of some rows, with what the columns say of some fields; none is held."""
         columns = [*(_decode(name, getattr(self, name)[rows].tolist()) for name in names), due, [False] * len(due)]
-        names = (*names, "due_ms", "held")
-        new = (dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
-        return [copy_with(before, **values) for before, values in zip(befores, new, strict=True)]
+        copy = copier_of(State, (*names, "due_ms", "held"))
+        return [copy(before, new) for before, new in zip(befores, zip(*columns, strict=True), strict=True)]
 
     def take(self, rows: Ints) -> Columns:
         """Return a copy of some rows."""

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import compress
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, shown_value
@@ -14,6 +15,7 @@ from perdure.records.instant import DAY_MS, Instant, begin_of, to_instant
 from perdure.records.outcome import FactClaim, GivenClaim
 from perdure.records.policy import Policy
 from perdure.rules.redaction import labelled_secrets, redact_with, secrets_in
+from perdure.rules.secret_screen import may_hold_secrets, together
 from perdure.rules.validation.values import checked_text
 
 _SHORT_ID: Final = re.compile(r"(?!\d{8})[0-9a-f]{8}")  # as ids are shown; a number is a value
@@ -41,12 +43,22 @@ def parsed_claims(
     faults: list[str] = []
     readers = [_Reader(number, item, words, now, policy.days.tz) for number, item in enumerate(_check_list(items), 1)]
     texts = [dict(reader.texts()) for reader in readers]
-    secrets = (secrets_in(content or "", policy) if texts else {}) | _labelled_secrets(texts, policy)
-    for reader, said in zip(readers, texts, strict=True):
-        claims.append(reader.claim(said, secrets, policy))
+    suspects = may_hold_secrets([together(_every_form(said)) for said in texts])
+    secrets = secrets_in(content or "", policy) if texts else {}
+    secrets |= _labelled_secrets(compress(texts, suspects), policy)
+    for reader, said, suspect in zip(readers, texts, suspects, strict=True):
+        claims.append(reader.claim(said, *(_safe(said, secrets, policy) if suspect or secrets else (said, ()))))
         faults += reader.faults
     refuse_faults(faults)
     return tuple(claims), redact_with(content or "", secrets, policy)[0]
+
+
+def _every_form(texts: Mapping[str, str]) -> list[str]:
+    """Return the texts of a claim as secrets are looked for in them: alone, and values behind their label."""
+    label = texts.get("subject", ""), texts.get("predicate", "")
+    values = [texts[key] for key in ("value", "replaces") if key in texts]
+    behind = [f"{between.join(label)}: {value}" for between in (": ", " ") for value in values]
+    return [*behind, *texts.values()]
 
 
 def _labelled_secrets(claims: Iterable[Mapping[str, str]], policy: Policy) -> dict[str, str]:
@@ -95,8 +107,14 @@ class _Reader:
         """Write down what is wrong."""
         self.faults.append(f"Claim {self.number}: {text}.")
 
-    def claim(self, texts: Mapping[str, str], secrets: Mapping[str, str], policy: Policy) -> GivenClaim:
-        """Return the claim, without secrets; it is only good where there are no faults."""
+    def claim(self, texts: Mapping[str, str], safe: Mapping[str, str], replaced: tuple[str, ...]) -> GivenClaim:
+        """Return the claim; it is only good where there are no faults.
+
+        Args:
+            texts: Its texts as they were given.
+            safe: The same without secrets.
+            replaced: What was replaced.
+        """
         if not self.item:
             return GivenClaim(self.number, "", "", "")
         for key in self.item:
@@ -110,7 +128,6 @@ class _Reader:
         latest = self.now + (_EARLIEST_ZONE_MS if _is_day(self.item.get("valid_from")) else 0)
         if begin is not None and end is not None and end < begin:
             self.fault("valid_to is before valid_from")
-        safe, replaced = _safe(texts, secrets, policy)
         return GivenClaim(
             self.number,
             safe.get("subject", ""),

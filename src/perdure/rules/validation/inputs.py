@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from perdure.records.outcome import GivenClaim
 from perdure.records.policy import Policy
 from perdure.rules.insertion import first_confidence
 from perdure.rules.redaction import redact_draft
+from perdure.rules.secret_screen import may_hold_secrets, together
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust
 from perdure.rules.validation.fact_claims import EXAMPLE, parsed_claims
 from perdure.rules.validation.refusals import Refusals
@@ -99,13 +100,14 @@ def check_draft(
     scope: Any = None,
     turn: int | None = None,
     message: bool = False,
+    with_secrets: bool = False,
 ) -> Draft:
-    """Return a checked draft of what a caller gave to ``remember``."""
+    """Return a checked draft of what a caller gave to ``remember``; ``with_secrets`` leaves them for later."""
     text = checked_content(content, policy)
     _check_pinned(pinned)
     chosen = checked_choice(kind, Kind, "kind")
     lived = _scope(session, task) if scope is None else checked_choice(scope, Scope, "scope")
-    unredacted = _draft(
+    draft = _draft(
         text=text,
         kind=chosen,
         scope=lived,
@@ -126,7 +128,7 @@ def check_draft(
         sort=Sort.ATTRIBUTE,
         worth="a note" if importance is None else "given",
     )
-    return redact_draft(unredacted, policy)
+    return draft if with_secrets else redact_draft(draft, policy)
 
 
 def _check_pinned(pinned: Any) -> None:
@@ -192,7 +194,7 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
                 arguments["kind"] = Kind.NOTE
             if isinstance(at := arguments.get("at"), str):
                 arguments["at"] = parsed_time(at, "at")
-            checked = check_draft(content, policy=policy, now=now, **arguments)
+            checked = check_draft(content, policy=policy, now=now, with_secrets=True, **arguments)
             if claims:
                 by_draft[len(found)] = claims, None if arguments.get("confidence") is None else checked.confidence
             found.append(checked)
@@ -200,7 +202,20 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
             where = f"Item {position}: " if isinstance(items, Sized) and len(items) > 1 else ""
             refusals.add(error, where)
     refusals.check()
-    return found, by_draft
+    return _redacted(found, policy), by_draft
+
+
+def _redacted(drafts: Sequence[Draft], policy: Policy) -> list[Draft]:
+    """Return drafts without the secrets that they held."""
+    suspects = may_hold_secrets([together(_labels_and_text(draft)) for draft in drafts])
+    return [
+        redact_draft(draft, policy) if suspect or draft.metadata else draft
+        for draft, suspect in zip(drafts, suspects, strict=True)
+    ]
+
+
+def _labels_and_text(draft: Draft) -> Iterable[str]:
+    return filter(None, (draft.text, *draft.tags, draft.source, draft.speaker, draft.key))
 
 
 def _words(content: Any) -> str:
