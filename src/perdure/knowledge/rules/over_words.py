@@ -13,6 +13,7 @@ from perdure.rules.language.clauses import finer_clauses, whole_statements
 from perdure.rules.language.function_words import FUNCTION_WORDS, TIME_WORDS
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
+from perdure.rules.language.spoken_values import has_words_of, is_number, says_value
 
 _HEAD: Final = 4000  # characters of a text that are read; a longer one says more than its facts
 _UNSPACED: Final = re.compile(r"[\u2e80-\U0003ffff]")
@@ -33,21 +34,29 @@ class FactWords:
     predicate: frozenset[str]
     value: frozenset[str]
     shown: str  # the value, in small letters
+    about: str  # whom or what it is about, as it is written
 
     @classmethod
     def of(cls, fact: Fact, content: str) -> FactWords:
         """Return the words of a fact, whose memory says ``content``: whom it is about comes first there."""
         subject, predicate = content.partition(": ")[0], fact.predicate.replace("_", " ")
-        return cls(_stems(subject), _stems(predicate), _stems(fact.value.text), fact.value.text.casefold())
+        return cls(_stems(subject), _stems(predicate), _stems(fact.value.text), fact.value.text.casefold(), subject)
 
     def is_named_in(self, clause: str) -> bool:
         """Whether a clause has a word of the predicate or the value."""
         return not (self.predicate | self.value).isdisjoint(_stems(clause)) or self.has_value(clause)
 
     def is_said_in(self, text: str) -> bool:
-        """Whether a sentence of a text has the value and another word of the predicate."""
-        parts = [text[start:end] for start, end in sentences(text[:_HEAD])]
-        return any(self.has_value(part) and (self.predicate - self.value) & _stems(part) for part in parts)
+        """Whether a sentence of a text has the value and another word of the predicate, or says it in other words."""
+        return any(self._is_said_by(text[start:end]) for start, end in sentences(text[:_HEAD]))
+
+    def _is_said_by(self, sentence: str) -> bool:
+        """Whether a sentence says a fact; a bare number is not enough beside what the fact is about."""
+        names_predicate = not (self.predicate - self.value).isdisjoint(_stems(sentence))
+        if names_predicate and self.has_value(sentence):
+            return True
+        is_said = has_words_of(sentence, self.about) and says_value(sentence, self.shown)
+        return is_said and (names_predicate or not is_number(self.shown))
 
     def has_value(self, clause: str) -> bool:
         """Whether a text has the value: all of its words, or in a script without spaces its characters."""
