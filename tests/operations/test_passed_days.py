@@ -31,6 +31,8 @@ LASTING = [
     "We released 2.0 on 28 December.",
     "Mia was born on 3 April 2019.",
     "The contract was signed on 12 December.",
+    "Der Vertrag wurde am 12. Mai unterschrieben.",
+    "The museum was opened on 5 June.",
     "Mias Geburtstag ist am 3. April.",
     "El cumpleaños de Mia es el 3 de abril.",
     "À partir du 1er mai 2026 le magasin ouvre à 8 h.",

@@ -22,13 +22,14 @@ _HEAD: Final = 400  # characters that are read: longer texts say more than one t
 _AT_A_DAY: Final = lazy_pattern(r"(?<![\w.,/:-])(?=\w)", re.IGNORECASE)
 _GERMAN: Final = lazy_pattern(r"\b(?:am|zum|vom|bis|de[nmr])\s+\Z", re.IGNORECASE)
 """What stands before a day of two numbers: "24.04." alone may be a version."""
-_YEARLY: Final = lazy_pattern(
+_WITHOUT_A_YEAR: Final = lazy_pattern(
     r"\bborn\b|birthday|anniversar|holiday|yearly|annual|\byear\b|geboren|geburtstag|namenstag|hochzeitstag|jahr|feiertag"
     r"|\bnée?\b|anniversaire|\bfête\b|\bannée\b|\bannuel|\bnaci[óda]|cumplea|aniversari|\baño\b|\banual|\bnat[oa]\b"
-    r"|compleanno|\banno\b|nascid|\bano\b|verjaardag|\bjaar",
+    r"|compleanno|\banno\b|nascid|\bano\b|verjaardag|\bjaar"
+    r"|\b(?:was|were|had|war(?:en)?|wurden?|fue(?:ron)?|était|étaient|(?:a|ont)\s+été|stat[oaie]|fu|foi|foram|werd)\b",
     re.IGNORECASE,
 )
-"""What a day is of that is named without a year, and was long ago or returns each year."""
+"""What a day may be of that is named without a year, and is over or returns each year."""
 
 
 def passed_day(text: str, said_on: date, today: date) -> date | None:
@@ -52,8 +53,8 @@ def _days_ahead(text: str, said_on: date) -> tuple[date, ...]:
         return ()
     days = [day for day, _ in found]
     ahead = all(day > said_on and (with_year or (day - said_on).days <= HALF_YEAR) for day, with_year in found)
-    yearly = not all(with_year for _, with_year in found) and _YEARLY.search(text)
-    return tuple(days) if ahead and not yearly else ()
+    unclear = not all(with_year for _, with_year in found) and _WITHOUT_A_YEAR.search(text)
+    return tuple(days) if ahead and not unclear else ()
 
 
 def _days_in(text: str, said_on: date) -> Iterator[tuple[date, bool]]:
