@@ -15,11 +15,12 @@ from functools import lru_cache
 from typing import Final
 
 from perdure.records.patterns import lazy_pattern
+from perdure.rules.language.dates import MONTH_OF, any_of
 from perdure.rules.language.first_day import first_day
 from perdure.rules.language.last_day import AGAIN, DAY, HALF_YEAR, day_of
 
 _HEAD: Final = 400  # characters that are read: longer texts say more than one thing
-_AT_A_DAY: Final = lazy_pattern(r"(?<![\w.,/:-])(?=\w)", re.IGNORECASE)
+_AT_A_DAY: Final = lazy_pattern(rf"(?<![\w.,/:-])(?=\d|(?:{any_of(MONTH_OF)})\b)", re.IGNORECASE)
 _GERMAN: Final = lazy_pattern(r"\b(?:am|zum|vom|bis|de[nmr])\s+\Z", re.IGNORECASE)
 """What stands before a day of two numbers: "24.04." alone may be a version."""
 _WITHOUT_A_YEAR: Final = lazy_pattern(
@@ -45,11 +46,11 @@ def passed_day(text: str, said_on: date, today: date) -> date | None:
 @lru_cache(maxsize=4096)  # a file is written anew with most of its texts as they were
 def _days_ahead(text: str, said_on: date) -> tuple[date, ...]:
     """Return the days that a text names, if all lie ahead of the one on which it is said."""
-    if AGAIN.search(text) or first_day(text, said_on) is not None:
-        return ()
     try:
         found = [*_days_in(text, said_on)]
     except (ValueError, OverflowError):  # no such day, or beyond the calendar
+        return ()
+    if not found or AGAIN.search(text) or first_day(text, said_on) is not None:
         return ()
     days = [day for day, _ in found]
     ahead = all(day > said_on and (with_year or (day - said_on).days <= HALF_YEAR) for day, with_year in found)
@@ -66,9 +67,7 @@ def _days_in(text: str, said_on: date) -> Iterator[tuple[date, bool]]:
             continue
         groups = {k: v.lower() for k, v in found.groupdict().items() if v}
         with_year = not groups.keys().isdisjoint(("iso", "y", "year", "of"))
-        if groups.keys() & {"weekday", "shift"} or (
-            "d" in groups and not (with_year or _GERMAN.search(text, 0, place.end()))
-        ):
+        if "d" in groups and not (with_year or _GERMAN.search(text, 0, place.end())):
             continue
         at = max(at, found.end())
         yield day_of(groups, said_on), with_year
