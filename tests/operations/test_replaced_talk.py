@@ -95,3 +95,79 @@ def test_a_question_about_the_time_before_the_change_shows_the_message_unmarked(
     clock.passes(days=3)
     handed_over(memory, None)
     assert hit_of(memory, FREE, known_at=then).over == ()
+
+
+def of(subject, predicate, value, **more):
+    return {"subject": subject, "predicate": predicate, "value": value, **more}
+
+
+IN_OTHER_WORDS = [
+    (
+        "The CI runner has sixteen gigs of memory and lives in Frankfurt.",
+        "The CI runner has 16 GB of RAM and runs in Frankfurt.",
+        (of("CI runner", "RAM", "16 GB"), of("CI runner", "region", "Frankfurt")),
+        of("CI runner", "RAM", "32 GB"),
+    ),
+    (
+        "Der Schulbus fährt um Viertel nach sieben ab, Haltestelle Lindenplatz.",
+        "Der Schulbus fährt um 7:15 Uhr vom Lindenplatz ab.",
+        (of("Schulbus", "Abfahrt", "7:15"), of("Schulbus", "Haltestelle", "Lindenplatz")),
+        of("Schulbus", "Abfahrt", "7:05"),
+    ),
+    (
+        "La asistenta viene los viernes por la tarde, se llama Rosa.",
+        "La asistenta, Rosa, viene los viernes por la tarde.",
+        (of("asistenta", "día", "viernes por la tarde"), of("asistenta", "nombre", "Rosa")),
+        of("asistenta", "día", "jueves por la tarde"),
+    ),
+    (
+        "Le cours de piano est le mardi à dix-huit heures chez Mme Petit.",
+        "Le cours de piano a lieu le mardi à 18 h chez Mme Petit.",
+        (of("cours de piano", "horaire", "mardi 18:00"), of("cours de piano", "professeur", "Mme Petit")),
+        of("cours de piano", "horaire", "mercredi 18:00"),
+    ),
+    (
+        "Die Chorprobe ist donnerstags um acht im Gemeindehaus.",
+        "Die Chorprobe findet donnerstags um 20 Uhr im Gemeindehaus statt.",
+        (of("Chorprobe", "Termin", "Donnerstag 20 Uhr"), of("Chorprobe", "Ort", "Gemeindehaus")),
+        of("Chorprobe", "Termin", "Freitag 20 Uhr"),
+    ),
+]
+
+
+def say_and_note(memory, clock, said, note, facts, later):
+    """Say something, note it down, and a day later replace the first of its facts; return its hit and the digest."""
+    memory.ingest([{"content": said, "role": "user", "session": "a"}])
+    clock.passes(minutes=1)
+    memory.remember(note, facts=list(facts))
+    memory.end_session("a")
+    clock.passes(days=1)
+    new = f"{later['subject']}: {later['predicate']} {later['value']}."
+    memory.remember(new, facts=[{**later, "replaces": facts[0]["value"]}])
+    clock.passes(hours=9)
+    memory.sweep()
+    [hit] = [h for h in memory.recall(said).hits if h.memory.content == said]
+    return hit, memory.digest()
+
+
+@pytest.mark.parametrize(("said", "note", "facts", "later"), IN_OTHER_WORDS)
+def test_so_is_one_whose_note_says_two_facts_in_other_words(opening, clock, said, note, facts, later):
+    hit, digest = say_and_note(opening(WORDS_ONLY), clock, said, note, facts, later)
+    assert f"{facts[0]['predicate']}: {facts[0]['value']}" in [one.content for one in hit.over]
+    assert [line for line in digest.splitlines() if said in line and "no longer holds" not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "fact", "value"),
+    [
+        ("The production cluster has four nodes.", of("staging cluster", "nodes", "4"), "2"),
+        ("The staging cluster needs two more days of testing.", of("staging cluster", "nodes", "2"), "4"),
+        ("Im Lager arbeiten zwölf Leute.", of("Lager", "Tore", "12"), "14"),
+        ("Leos Unterricht ist mittwochs um 15 Uhr.", of("Mias Unterricht", "Termin", "Mittwoch 16 Uhr"), "Freitag"),
+        ("Yoga costs 12 euros a month.", of("yoga", "time", "Tuesday 18:00"), "Friday"),
+    ],
+)
+def test_a_message_about_something_else_is_left_alone(opening, clock, said, fact, value):
+    note = f"{fact['subject']}: {fact['predicate']} {fact['value']}."
+    hit, _ = say_and_note(opening(WORDS_ONLY), clock, said, note, [fact], {**fact, "value": value})
+    assert hit.over == ()

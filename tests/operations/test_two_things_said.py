@@ -119,6 +119,12 @@ SAYS_MORE = [
     ("Rex (a deaf boxer) weighs 31 kg.", said("Rex", "weight", "31 kg")),
     ("The X-ray room is in the basement; its key code is 4471.", said("X-ray room", "key code", "4471")),
     ("Die Praxis liegt im Hinterhof; die Leitung hat Frau Lutz.", said("Praxis", "Leitung", "Frau Lutz")),
+    (
+        "Der Klavierunterricht ist mittwochs um 16 Uhr bei Frau Lorenz; die Noten liegen im roten Ordner.",
+        said("Klavierunterricht", "Termin", "Mittwoch 16 Uhr"),
+    ),
+    ("El puerto es el 8081 y la contraseña la tiene Marta.", said("servidor", "puerto", "8081")),
+    ("Le judo est le mercredi à 15 h; le kimono est dans le sac bleu.", said("judo", "jour", "mercredi")),
 ]
 SAYS_NO_MORE = [
     ("Jonas reviews every change to the billing code.", said("billing code", "reviewer", "Jonas")),
@@ -129,6 +135,11 @@ SAYS_NO_MORE = [
     ("Main is frozen; nobody may merge.", said("main", "merge freeze", "on")),
     ("Der Vertrag endet am 31. März.", said("Vertrag", "Ende", "31. März")),
     ("La réunion d'équipe a lieu le mardi.", said("réunion d'équipe", "jour", "mardi")),
+    ("Der Lesekreis trifft sich am 3. Juni 2026 in der Bücherei.", said("Lesekreis", "Treffen", "3. Juni 2026")),
+    ("El coche tiene que pasar la revisión cada dos años.", said("coche", "intervalo de revisión", "dos años")),
+    ("La voiture doit passer au contrôle technique tous les deux ans.", said("voiture", "intervalle", "deux ans")),
+    ("Bruno the dog gets 20 mg of Apoquel twice a day.", said("Bruno", "Apoquel dose", "20 mg")),
+    ("The shop opens in Ghent on 1 August 2026, a month later than planned.", said("shop", "city", "Ghent")),
 ]
 
 

@@ -153,7 +153,7 @@ class Knowledge(Extension[Context]):
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
         said = [*notes, *(m for m in memories if m.kind is Kind.EPISODE)]
         known = over_facts(ctx, namespace, [m.id for m in said])
-        believed = {*facts, *(i for over in known.values() for i in over.current_facts)}
+        believed = {*facts, *(i for over in known.values() for i in over.current_facts | over.later_facts)}
         talk = [m for m in said if m.kind is Kind.EPISODE and m.id not in known]
         known |= over_talk(ctx, namespace, talk, believed)
         outdated = hidden_beside(known, notes, facts) | {i for i, fact in facts.items() if fact.has_ended(now)}

@@ -130,14 +130,23 @@ def facts_of_named(ctx: Context, namespace: str, text: str, filters: Filters) ->
     others = replace(filters, kinds=(), min_confidence=0.0, isolated=False, inside=None)
     if others != Filters() or (filters.kinds and Kind.FACT not in filters.kinds):
         return {}
-    forms = names_in(text)
-    known = ctx.store.documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
-    entities = sorted({d.id for d in known})
-    about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, entities) if entities else []
-    ids = sorted({d.id for d in about})[-_MOST_FACTS:]
+    ids = _ids_named_in(ctx, namespace, names_in(text))
     states = ctx.store.states(namespace, ids) if ids else {}
     believed = [i for i in ids if i in states and _is_open(states[i][0])]
     return {r.id: r.content.text for r in ctx.store.get(namespace, believed)}
+
+
+def _ids_about(ctx: Context, namespace: str, messages: Sequence[MemoryItem]) -> list[str]:
+    """Return the facts, those learned last, about those whom short messages name, whether or not they are believed."""
+    texts = [m.content for m in messages if len(m.content) <= LONGEST_LINE]
+    return _ids_named_in(ctx, namespace, sorted({form for text in texts for form in names_in(text)}))
+
+
+def _ids_named_in(ctx: Context, namespace: str, forms: Sequence[str]) -> list[str]:
+    known = ctx.store.documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
+    entities = sorted({d.id for d in known})
+    about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, entities) if entities else []
+    return sorted({d.id for d in about})[-_MOST_FACTS:]
 
 
 def _is_open(state: State) -> bool:
@@ -190,8 +199,9 @@ def _mark_over(
     messages = [h.memory for h in hits if h.memory.kind is Kind.EPISODE]
     over = over_facts(ctx, namespace, [m.id for m in (*messages, *notes)], then)
     if not then.looks_back:
-        believed = facts.union(*(said.current_facts for said in over.values()))
-        over |= over_talk(ctx, namespace, [m for m in messages if m.id not in over], believed)
+        talk = [m for m in messages if m.id not in over]
+        believed = facts.union(*(said.current_facts | said.later_facts for said in over.values()))
+        over |= over_talk(ctx, namespace, talk, believed.union(_ids_about(ctx, namespace, talk)))
     whole = {i: o.instead for i, o in over.items() if o.is_whole}
     if _learns(ctx):
         whole |= outdated_notes(ctx, namespace, [note for note in notes if note.id not in over])

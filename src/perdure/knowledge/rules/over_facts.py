@@ -30,6 +30,11 @@ class OutdatedFacts(NamedTuple):
         return self.says - {fact.id for fact in self.facts}
 
     @property
+    def later_facts(self) -> frozenset[str]:
+        """What stands in the places of those that hold no longer."""
+        return frozenset(fact.replaced_by for fact in self.facts if fact.replaced_by)
+
+    @property
     def instead(self) -> str:
         """What stands in the place of what it says; its own fact, no longer believed, where nothing does."""
         return next((fact.replaced_by for fact in self.facts if fact.replaced_by), self.facts[0].id)

@@ -10,18 +10,20 @@ from typing import Final
 from perdure.knowledge.records.facts import Fact
 from perdure.records.recall import TextCaveats
 from perdure.rules.language.clauses import finer_clauses, whole_statements
+from perdure.rules.language.function_words import FUNCTION_WORDS, TIME_WORDS
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
-from perdure.rules.language.words import CALENDAR, DAYS
+from perdure.rules.language.spoken_values import has_words_of, is_number, says_value
 
 _HEAD: Final = 4000  # characters of a text that are read; a longer one says more than its facts
 _UNSPACED: Final = re.compile(r"[\u2e80-\U0003ffff]")
 _LEAST_WORDS: Final = 2
 _LEAST_BESIDES: Final = 4  # in the clause that says a fact, where words around it are often its own in other forms
 _STEM: Final = 5  # so many letters tell a word, whatever its ending
-_LEAST_LETTERS: Final = 3  # shorter words are articles and the like in many languages
-_WHEN: Final = frozenset(word[:_STEM] for word in CALENDAR | DAYS)
-"""Words that only say when something is so."""
+_LEAST_LETTERS: Final = 3  # shorter words are articles and the like in languages without a list of these
+_FUNCTION_WORDS: Final = frozenset[str]().union(*map(content_words, FUNCTION_WORDS))
+_TIME_WORDS: Final = frozenset[str]().union(*map(content_words, TIME_WORDS))
+_DATE: Final = re.compile(r"(?:19|20)\d\d(?:-\d\d){0,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +34,29 @@ class FactWords:
     predicate: frozenset[str]
     value: frozenset[str]
     shown: str  # the value, in small letters
+    about: str  # whom or what it is about, as it is written
 
     @classmethod
     def of(cls, fact: Fact, content: str) -> FactWords:
         """Return the words of a fact, whose memory says ``content``: whom it is about comes first there."""
         subject, predicate = content.partition(": ")[0], fact.predicate.replace("_", " ")
-        return cls(_stems(subject), _stems(predicate), _stems(fact.value.text), fact.value.text.casefold())
+        return cls(_stems(subject), _stems(predicate), _stems(fact.value.text), fact.value.text.casefold(), subject)
 
     def is_named_in(self, clause: str) -> bool:
         """Whether a clause has a word of the predicate or the value."""
         return not (self.predicate | self.value).isdisjoint(_stems(clause)) or self.has_value(clause)
 
     def is_said_in(self, text: str) -> bool:
-        """Whether a sentence of a text has the value and another word of the predicate."""
-        parts = [text[start:end] for start, end in sentences(text[:_HEAD])]
-        return any(self.has_value(part) and (self.predicate - self.value) & _stems(part) for part in parts)
+        """Whether a sentence of a text has the value and another word of the predicate, or says it in other words."""
+        return any(self._is_said_by(text[start:end]) for start, end in sentences(text[:_HEAD]))
+
+    def _is_said_by(self, sentence: str) -> bool:
+        """Whether a sentence says a fact; a bare number is not enough beside what the fact is about."""
+        names_predicate = not (self.predicate - self.value).isdisjoint(_stems(sentence))
+        if names_predicate and self.has_value(sentence):
+            return True
+        is_said = has_words_of(sentence, self.about) and says_value(sentence, self.shown)
+        return is_said and (names_predicate or not is_number(self.shown))
 
     def has_value(self, clause: str) -> bool:
         """Whether a text has the value: all of its words, or in a script without spaces its characters."""
@@ -57,25 +67,25 @@ class FactWords:
 def says_more(text: str, facts: Sequence[FactWords]) -> bool:
     """Return whether a text says clearly more than some facts.
 
-    It does if it has a clause of at least two words, not counting stop words and those that the facts are about,
-    without any word of their predicates and values. Where no clause has such a word, one of them says the facts in
-    others. Beside a statement with a value, one word more of what the facts are about is enough. So are, in the clause
-    that says a fact, four words besides.
+    It does if it has a clause of at least two words, not counting those that the facts are about, without any word of
+    their predicates and values. Where no clause has such a word, one of them says the facts in others. Beside a
+    statement with a value, one word more of what the facts are about is enough. So are, in the clause that says a fact,
+    four words besides. Words that build sentences, or say when something is so, do not count.
     """
     if len(text) > _HEAD:
         return True
     parts = finer_clauses(text)
     beside = _beside(parts, facts)
     about = frozenset[str]().union(*(fact.subject for fact in facts))
-    telling = [clause for clause in beside if _count(_stems(clause) - about) >= _LEAST_WORDS]
+    telling = [clause for clause in beside if _count(_telling_stems(clause) - about) >= _LEAST_WORDS]
     if len(telling) > (0 if len(beside) < len(parts) else 1):
         return True
     stated = whole_statements(text)
     if any(fact.has_value(one) for fact in facts for one in stated) and any(
-        about & _stems(one) and _stems(one) - about for one in _beside(stated, facts)
+        about & _stems(one) and _telling_stems(one) - about for one in _beside(stated, facts)
     ):
         return True
-    told = about.union(*(fact.predicate | fact.value for fact in facts)) | _WHEN
+    told = about.union(*(fact.predicate | fact.value for fact in facts))
     return any(_says_besides(clause, facts, told) for clause in parts if clause not in beside)
 
 
@@ -85,9 +95,8 @@ def _beside(parts: Iterable[str], facts: Sequence[FactWords]) -> list[str]:
 
 def _says_besides(clause: str, facts: Sequence[FactWords], told: frozenset[str]) -> bool:
     """Return whether a clause that says facts has other words than those by which it may say them."""
-    named = _stems(clause)
     said = any(fact.has_value(clause) for fact in facts)
-    besides = [word for word in named - told if len(word) >= _LEAST_LETTERS]
+    besides = [word for word in _telling_stems(clause) - told if len(word) >= _LEAST_LETTERS]
     return said and _UNSPACED.search(clause) is None and len(besides) >= _LEAST_BESIDES
 
 
@@ -108,7 +117,17 @@ def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> TextCaveat
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(word if _UNSPACED.search(word) else word[:_STEM] for word in content_words(text))
+    return _stems_of(content_words(text))
+
+
+def _stems_of(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(word if _UNSPACED.search(word) else word[:_STEM] for word in words)
+
+
+def _telling_stems(text: str) -> frozenset[str]:
+    """Return the stems of those words that tell something else than when it is so."""
+    slight = {w for w in content_words(text) if w in _FUNCTION_WORDS or w in _TIME_WORDS or _DATE.fullmatch(w)}
+    return _stems_of(content_words(text) - slight)
 
 
 def _count(words: Iterable[str]) -> int:

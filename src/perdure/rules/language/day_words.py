@@ -40,7 +40,7 @@ _ARTICLES: Final = {
     "nl": word_set("de het een deze elke iedere goede"),
 }
 """Before a noun that is written as a day: "la mañana" is the morning, "the today view" a view."""
-_COMMON: Final = {
+COMMON_WORDS: Final = {
     "en": word_set("""the and is are was were of to with for not it we he she they has have had will this that at by a
         on from or but my our your s t i me us no all do did can ll ve re m if so as be been there what when who"""),
     "de": word_set("""der die das und ist sind war waren ein eine einen mit für nicht auf wir ich er sie es im am zum
@@ -123,4 +123,4 @@ def _is_in_language(text: str, start: int, word: str, previous: str, following: 
 def _common_words(text: str) -> dict[str, int]:
     """Return how many of a text's words are common ones of each language."""
     words = _LETTERS.findall(text.lower())
-    return {language: sum(word in common for word in words) for language, common in _COMMON.items()}
+    return {language: sum(word in common for word in words) for language, common in COMMON_WORDS.items()}

@@ -56,12 +56,12 @@ _MOVED: Final = lazy_pattern(
     r"\bslip|\bdelay|verschoben|verlegt|déplacé|reporté|aplazad|pospuest|rinviat|spostat|adiad|verplaatst|verzet"
 )
 _MONTHS: Final = lazy_pattern(rf"\b(?:{any_of(MONTH_OF)})\b", re.IGNORECASE)
-_HALF_YEAR: Final = 183
+HALF_YEAR: Final = 183
 _NOT_ENDING: Final = lazy_pattern(
     r"(?:\b(?:not|nicht|erst|pas|no|non|não|niet|never|nie|only)|n['’]t)\s+\Z",  # noqa: RUF001  # as above
     re.IGNORECASE,
 )
-_AGAIN: Final = lazy_pattern(
+AGAIN: Final = lazy_pattern(
     r"\b(?:every|each|always|daily|weekly|jede[nmrs]?|immer|täglich|wöchentlich|chaque|toujours|cada|siempre|sempre"
     r"|ogni|elke|altijd)\b",
     re.IGNORECASE,
@@ -106,7 +106,7 @@ def end_beside(value: str, text: str, said_at: Instant, zone: tzinfo | None = UT
 
 @lru_cache(maxsize=4096)  # a file is written anew with most of its texts as they were
 def _limit(text: str, said_on: date) -> _Limit | None:
-    if len(text) > _LONGEST or not _is_one_sentence(text) or _AGAIN.search(text):
+    if len(text) > _LONGEST or not _is_one_sentence(text) or AGAIN.search(text):
         return None
     spans = [*_spans(text)]
     limits = [(limit, day) for limit in (*_UNTIL.finditer(text), *spans) if (day := DAY.match(text, limit.end()))]
@@ -120,7 +120,7 @@ def _limit(text: str, said_on: date) -> _Limit | None:
         last = day_of({k: v.lower() for k, v in day.groupdict().items() if v}, said_on)
     except (ValueError, OverflowError):  # no such day, or beyond the calendar
         return None
-    is_near = not is_span or (last - said_on).days <= _HALF_YEAR or re.search(r"\d{4}", day[0]) is not None
+    is_near = not is_span or (last - said_on).days <= HALF_YEAR or re.search(r"\d{4}", day[0]) is not None
     is_ahead = last >= said_on and is_near  # a span of last week is none of next year
     return _Limit(min(each.start() for each, _ in limits), day.end(), last) if is_ahead else None
 

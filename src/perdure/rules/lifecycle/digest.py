@@ -76,7 +76,7 @@ class Candidates:
     by_number: bool = True  # whether another number of the same thing does, too: where no model judges statements
     noted: Sequence[MemoryItem] = ()  # facts that have no line, because notes say them
     sources: Mapping[str, Collection[str]] = field(default_factory=dict)  # fact -> the memories in view that say it
-    today: date | None = None  # what holds from a later day on takes the place of nothing yet
+    today: date | None = None  # what holds from a later day on takes the place of nothing yet; appointments may be past
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,7 @@ def choose_entries(
         candidates.over,
         said=candidates.said,
         year=candidates.year,
+        today=candidates.today,
     )
     sizes = {e.memory.id: tokens(e.measured_line) for e in entries}
     chosen = choose(by_worth(entries, candidates.vectors, sizes, policy.digest.diversity), sizes, budget)
@@ -239,7 +240,7 @@ def by_worth(
     newer = [[places[i] for i in entry.newer if i in places] for entry in entries]
     likeness = np.zeros(len(entries))
     remaining = np.ones(len(entries), dtype=np.bool_)
-    meant = np.array([is_meant_to_be_kept(e.memory) for e in entries], dtype=np.bool_)
+    meant = np.array([is_meant_to_be_kept(e.memory) and not e.passed for e in entries], dtype=np.bool_)
     for _ in entries:
         first = remaining & meant
         worth = np.where(first if first.any() else remaining, value * (1.0 - diversity * likeness) / cost, -np.inf)

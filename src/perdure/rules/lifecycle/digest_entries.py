@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import lru_cache
 from typing import Final
 
@@ -36,6 +37,7 @@ from perdure.rules.lifecycle.digest_lines import (
     sort_of_memory,
     telling_sentences,
 )
+from perdure.rules.lifecycle.ended_memories import has_passed
 from perdure.rules.lifecycle.older_statements import OlderStatements, vector_rows
 from perdure.rules.lifecycle.said_already import cached_anchors, noted_ids, repeated_requests
 from perdure.rules.source_trust import is_trusted, stored_trust
@@ -72,6 +74,7 @@ HALVINGS: Final = 3  # so often a message counts for half from the newest to the
 BRIEF_SUBSTANCE: Final = 0.5
 """The power of what a message says in what it counts for at a session's start, where its place in time counts more."""
 SAID_BRIEF: Final = 0.5  # what was merely said counts for this share at a session's start
+PASSED: Final = 0.25  # what an appointment counts for whose day is over
 PINNED: Final = 10.0
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
 _HEAD: Final = 4000
@@ -91,6 +94,7 @@ class DigestEntry:
     joined: tuple[str, ...] = ()  # the other memories that its line stands for
     day: str = ""  # the day below which it stands in its section
     newer: tuple[str, ...] = ()  # later memories about the same thing: it is not shown without one that has an entry
+    passed: bool = False  # it tells of a day that is over, and stands behind what holds
 
     @property
     def measured_line(self) -> str:
@@ -109,12 +113,13 @@ def entries_of(
     *,
     said: bool = True,
     year: int | None = None,
+    today: date | None = None,
 ) -> list[DigestEntry]:
     """Return the entries of those memories that have something to say that holds.
 
     ``memories`` have whole texts and current signals, ``older`` is what later ones say of earlier ones; ``over`` says
     what of them holds no longer. With ``said`` what was merely said, or left open, may have an entry. Days of ``year``
-    are written short; None writes ISO dates.
+    are written short; None writes ISO dates. An appointment of a day before ``today`` counts for less.
     """
     places = _places(memories, older)
     talked = _come_back_to(memories, vectors) if said else {}
@@ -133,11 +138,12 @@ def entries_of(
             in_doubt = memory.id in older.doubted or memory.id in older.doubted_lists
             own = replace(own, remarks=_remarks(memory, older), doubted=in_doubt)
         spans = _apart((*own.left_out, *older.left_out.get(memory.id, ())))
-        if line := render_line(memory, shown, spans, year, bare=bool(day), over=own):
+        if line := render_line(memory, shown, spans, year, bare=bool(day), over=own, today=today):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
-            worth = counts * _worth(memory, section, value, brief=not said)
+            passed = today is not None and not memory.pinned and has_passed(memory, today)
+            worth = (PASSED if passed else 1.0) * counts * _worth(memory, section, value, brief=not said)
             newer = () if memory.pinned else tuple(older.newer.get(memory.id, ()))
-            found.append(DigestEntry(memory, section, line, worth, day=day, newer=newer))
+            found.append(DigestEntry(memory, section, line, worth, day=day, newer=newer, passed=passed))
     notes = [(e.memory.content, math.inf) for e in found if e.memory.kind is Kind.NOTE]
     noted = noted_ids([e.memory for e in found], notes) | repeated_requests([e.memory for e in found])
     kept = [e for e in found if e.memory.id not in noted]
@@ -326,15 +332,18 @@ def asserted_bytes(text: str) -> int:
 
 
 def by_topic(entries: Sequence[DigestEntry]) -> list[DigestEntry]:
-    """Return entries so that those about one thing stand together: topics by their worth, the newest entry first."""
+    """Return entries so that those about one thing stand together: topics by their worth, the newest entry first.
+
+    Appointments whose days are over come last.
+    """
     found = topics(entries)
     most: dict[str, float] = {}
     for entry, topic in zip(entries, found, strict=True):
         most[topic] = max(entry.worth, most.get(topic, 0.0))
 
-    def place(at: int) -> tuple[bool, float, str, int, str]:
+    def place(at: int) -> tuple[bool, bool, float, str, int, str]:
         topic, memory = found[at], entries[at].memory
-        return not topic, -most[topic], topic, -said_at(memory.state), memory.id
+        return entries[at].passed, not topic, -most[topic], topic, -said_at(memory.state), memory.id
 
     return [entries[at] for at in sorted(range(len(entries)), key=place)]
 
