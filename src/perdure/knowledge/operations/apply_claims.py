@@ -310,24 +310,24 @@ class ClaimWriter:
 
     def clash(self, decision: Decision, new_id: str, source: ClaimSource) -> None:
         """Write down what a fact does to those that it contradicts."""
-        fact = self.work.facts[new_id]
-        for known in decision.about:
-            outcome = "open"
-            match decision.action:
-                case Action.REPLACE:
-                    event = FactEvent.DENIED if decision.strategy is ConflictStrategy.AUTHORITY else FactEvent.REPLACED
-                    began = fact.valid_from or source.at
-                    self.take_place(fact, known.fact, event, began, source.at, decision.because)
-                    outcome = UNTIL_THEN if self.work.facts[known.fact.id].followed_by == new_id else event.value
-                    if decision.strategy in BY_ORDER:
-                        self.tally.displaced[known.fact.id] = new_id
-                case Action.YIELD:
-                    outcome = "kept"
-                case Action.ASK:
-                    self._ask(new_id, known.fact.id, decision.because, source.at)
-            self.record_conflict(known, new_id, decision, outcome, source.at)
+        for side in decision.sides:
+            for known in side.about:
+                outcome = "kept" if side.action is Action.YIELD else "open"
+                if side.action is Action.REPLACE:
+                    outcome = self._displace(known.fact, new_id, side, source)
+                elif side.action is Action.ASK:
+                    self._ask(new_id, known.fact.id, side.because, source.at)
+                self.record_conflict(known, new_id, side, outcome, source.at)
         if decision.action is Action.YIELD:
             self._retire_yielding(new_id, decision, source)
+
+    def _displace(self, known: Fact, new_id: str, decision: Decision, source: ClaimSource) -> str:
+        fact, because = self.work.facts[new_id], decision.because
+        event = FactEvent.DENIED if decision.strategy is ConflictStrategy.AUTHORITY else FactEvent.REPLACED
+        self.take_place(fact, known, event, fact.valid_from or source.at, source.at, because)
+        if decision.strategy in BY_ORDER:
+            self.tally.displaced[known.id] = new_id
+        return UNTIL_THEN if self.work.facts[known.id].followed_by == new_id else event.value
 
     def _retire_yielding(self, new_id: str, decision: Decision, source: ClaimSource) -> None:
         winner = decision.about[0].fact
