@@ -14,6 +14,7 @@ from perdure.knowledge.extraction.event_types import event_importance, event_of
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.change_rates import learn_rates
 from perdure.knowledge.operations.conflicts_beside import restore_conflicts
+from perdure.knowledge.operations.displaced import restore_without
 from perdure.knowledge.operations.entity_summaries import summarize
 from perdure.knowledge.operations.erasing import orphans, subject_of
 from perdure.knowledge.operations.fact_recall import (
@@ -28,6 +29,7 @@ from perdure.knowledge.operations.fact_recall import (
     source_messages,
     with_known_starts,
 )
+from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import fact_reasons, resting_facts, said_by
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
@@ -210,7 +212,10 @@ class Knowledge(Extension[Context]):
         return restore_conflicts(ctx, record, now, since, planned)
 
     def call_off(self, ctx: Context, decisions: Decisions, hidden: Sequence[str], because: str, /) -> list[Change]:
-        return call_off(ctx, decisions, hidden, because)
+        work = FactSession(ctx, decisions.namespace, decisions.now, decisions)
+        call_off(work, hidden, because)
+        restore_without(work, hidden, because)
+        return work.changes()
 
     def plan_again(self, ctx: Context, decisions: Decisions, shown: Sequence[str], /) -> list[Change]:
         return plan_again(ctx, decisions, shown)

@@ -27,6 +27,7 @@ from perdure.records.plan import Change, ErasedNames, Erasure, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.store_results import ErasureLine, ErasureResult
 from perdure.records.store_rows import Purge
+from perdure.rules.decisions import Decisions
 from perdure.rules.distinctive_values import DistinctiveValues
 from perdure.rules.document_edits import document_change
 from perdure.rules.erasure import (
@@ -300,7 +301,7 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
         state = decisions.states[record.id]
         if state.status is Status.CONSOLIDATED:
             decisions.change(record.id, unarchive(state, ctx.policy, now), ERASE, "what stood for it was erased")
-    decisions.add(ctx.extension.call_off(ctx, decisions, target.erased_ids, "what was to follow it was erased"))
+    decisions.add(_without_erased(ctx, decisions, target.erased_ids))
     documents, called = _documents(ctx, target), target.subject.names if target.subject else ()
     unsaid = ctx.extension.unsaid(ctx, place, target.erased_ids, target.entities, called)
     decisions.add(_removed_links(ctx, target))
@@ -319,6 +320,12 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
     texts = {t for image in images.values() for t in (image["text"], image.get("shown")) if t} | _quotes(ctx, target)
     erased, names = frozenset((*images, *target.entities, *unsaid.undone)), target.names(unsaid, salt, plan.id)
     return replace(plan, erasure=Erasure(erased, tuple(sorted(texts)), names))
+
+
+def _without_erased(ctx: Context, decisions: Decisions, erased: Sequence[str]) -> list[Change]:
+    """Return what becomes of facts of which erased ones took the place, or were to; their links go with them."""
+    changes = ctx.extension.call_off(ctx, decisions, erased, "what took its place, or was to, was erased")
+    return [c for c in changes if not (c.target is Target.LINK and c.after is None and c.id in erased)]
 
 
 def _removed_links(ctx: Context, target: _Target) -> list[Change]:

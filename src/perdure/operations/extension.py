@@ -162,7 +162,7 @@ class Extension(Generic[Ctx_contra]):
     def call_off(
         self, _ctx: Ctx_contra, _decisions: Decisions, _hidden: Sequence[str], _because: str, /
     ) -> list[Change]:
-        """Return what becomes of facts that were to end for planned ones, of which some are hidden by now."""
+        """Return what becomes of facts of which others took the place, or were to take it, that are hidden by now."""
         return []
 
     def plan_again(self, _ctx: Ctx_contra, _decisions: Decisions, _shown: Sequence[str], /) -> list[Change]:

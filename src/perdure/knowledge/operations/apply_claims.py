@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from perdure.formulas.confidence import reinforce_confidence
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.late_claims import fit_between, says_earlier, split_around
 from perdure.knowledge.operations.planned_facts import end_then, let_go_on, write_new
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source, Span
@@ -91,7 +92,8 @@ class ClaimWriter:
             case Action.NOTHING:
                 return None
             case Action.REINFORCE:
-                self._reinforce_and_replace(decision, claim, source)
+                if not says_earlier(self, decision.about[0], claim, (subject, name), source):
+                    self._reinforce_and_replace(decision, claim, source)
                 return None
             case Action.END | Action.DENY:
                 self._end(decision, claim, source)
@@ -101,7 +103,7 @@ class ClaimWriter:
         sort = decision.about[0].fact.type if replaces and not claim.denied else claim.type
         resolved = copy_with(claim.under(predicate), type=sort)
         new_id = self.make(resolved, subject, name, source, decision.because)
-        self.clash(decision, new_id, source)
+        self.clash(decision, new_id, source, name)
         self.interrupt(self.work.facts[new_id], source.at)
         return new_id
 
@@ -308,48 +310,37 @@ class ClaimWriter:
         self.work.rewrite(replace(fact, sources=sources, trust=least_trust((fact.trust, source.trust))), because)
         self.work.link(link_change(DERIVED, fact.id, source.memory, because))
 
-    def clash(self, decision: Decision, new_id: str, source: ClaimSource) -> None:
+    def clash(self, decision: Decision, new_id: str, source: ClaimSource, name: str) -> None:
         """Write down what a fact does to those that it contradicts."""
-        fact = self.work.facts[new_id]
-        for known in decision.about:
-            outcome = "open"
-            match decision.action:
-                case Action.REPLACE:
-                    event = FactEvent.DENIED if decision.strategy is ConflictStrategy.AUTHORITY else FactEvent.REPLACED
-                    began = fact.valid_from or source.at
-                    self.take_place(fact, known.fact, event, began, source.at, decision.because)
-                    outcome = UNTIL_THEN if self.work.facts[known.fact.id].followed_by == new_id else event.value
-                    if decision.strategy in BY_ORDER:
-                        self.tally.displaced[known.fact.id] = new_id
-                case Action.YIELD:
-                    outcome = "kept"
-                case Action.ASK:
-                    self._ask(new_id, known.fact.id, decision.because, source.at)
-            self.record_conflict(known, new_id, decision, outcome, source.at)
+        for side in decision.sides:
+            for known in side.about:
+                outcome = "kept" if side.action is Action.YIELD else "open"
+                if side.action is Action.REPLACE:
+                    outcome = self._displace(known.fact, new_id, side, source)
+                elif side.action is Action.ASK:
+                    self._ask(new_id, known.fact.id, side.because, source.at)
+                self.record_conflict(known, new_id, side, outcome, source.at)
         if decision.action is Action.YIELD:
-            self._retire_yielding(new_id, decision, source)
+            self._retire_yielding(new_id, decision, source, name)
 
-    def _retire_yielding(self, new_id: str, decision: Decision, source: ClaimSource) -> None:
-        winner = decision.about[0].fact
-        until = winner.valid_from if winner.valid_from is not None else source.at
-        if decision.strategy is ConflictStrategy.VALIDITY:
-            until = self._fit_between(new_id, until, decision.because)
-        self.retire(new_id, FactEvent.REPLACED, until, source.at, decision.because)
+    def _displace(self, known: Fact, new_id: str, decision: Decision, source: ClaimSource) -> str:
+        fact, because = self.work.facts[new_id], decision.because
+        event = FactEvent.DENIED if decision.strategy is ConflictStrategy.AUTHORITY else FactEvent.REPLACED
+        self.take_place(fact, known, event, fact.valid_from or source.at, source.at, because)
+        if decision.strategy in BY_ORDER:
+            self.tally.displaced[known.id] = new_id
+        return UNTIL_THEN if self.work.facts[known.id].followed_by == new_id else event.value
+
+    def _retire_yielding(self, new_id: str, decision: Decision, source: ClaimSource, name: str) -> None:
+        winner, because = decision.about[0], decision.because
+        until = winner.fact.valid_from if winner.fact.valid_from is not None else source.at
+        if decision.strategy is ConflictStrategy.RECENT and self.work.facts[new_id].valid_from == source.at:
+            until = split_around(self, winner, name, source, because) or until
+        if decision.strategy in (ConflictStrategy.VALIDITY, ConflictStrategy.RECENT):
+            until = fit_between(self, new_id, until, name, source, because)
+        self.retire(new_id, FactEvent.REPLACED, until, source.at, because)
         self.tally.retired.remove(new_id)
-        self.work.link(link_change(SUPERSEDES, winner.id, new_id, decision.because))
-
-    def _fit_between(self, new_id: str, until: Instant, because: str) -> Instant:
-        """End at a new fact's day what held before it, and return when what followed it began."""
-        fact = self.work.facts[new_id]
-        begin = fact.valid_from or 0
-        for other in self.work.past_facts(fact.subject, fact.predicate):
-            if begin < (other.valid_from or 0) < (other.valid_to or 0):
-                until = min(until, other.valid_from or 0)
-            elif (other.valid_from or 0) < begin < (other.valid_to or 0) and least_trust(
-                (fact.trust, other.trust)
-            ) is other.trust:
-                self.work.rewrite(replace(other, valid_to=begin), because)
-        return until
+        self.work.link(link_change(SUPERSEDES, winner.fact.id, new_id, because))
 
     def record_conflict(self, known: KnownFact, new_id: str, decision: Decision, outcome: str, at: Instant) -> None:
         """Write down how two facts that contradict each other were decided about."""

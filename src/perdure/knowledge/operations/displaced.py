@@ -12,15 +12,17 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Span
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, KnownFact
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
-from perdure.operations.documents import find_records, find_states, whose_words
+from perdure.operations.documents import find_records, find_states, pages, whose_words
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
-from perdure.records.memory import DERIVED, SUPERSEDES, Shelf, Status, Trust
+from perdure.records.memory import DERIVED, SUPERSEDES, Kind, Shelf, Status, Trust
 from perdure.records.plan import Change, Target
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.point_in_time import is_past
 
 _BACK: Final = "back"  # the name of a question whether what a person had decided against holds after all
+
+_BY_HAND: Final = "archive"  # the operation in which a person hides a memory
 
 
 def believe_displaced(writer: ClaimWriter, identity: str, now: Instant, because: str) -> str | None:
@@ -73,7 +75,7 @@ def _by_order(work: FactSession, identity: str) -> list[tuple[str, str]]:
     ]
 
 
-def restore_displaced(writer: ClaimWriter, denied: Sequence[str], now: Instant, because: str) -> None:
+def restore_displaced(writer: ClaimWriter, denied: Sequence[str], because: str) -> None:
     """Believe again what memories that are denied had taken the place of, where nothing else holds instead.
 
     A person is asked about what a person had decided against: it was said to be wrong as well.
@@ -83,13 +85,37 @@ def restore_displaced(writer: ClaimWriter, denied: Sequence[str], now: Instant, 
         is_asked = _was_decided(writer.work, newer, older)
         is_fact = older in writer.work.facts
         for fact in [older] if is_fact else _restore_note(writer.work, older, because, is_asked=is_asked):
-            back += _restore_fact(writer, fact, now, because, beside=back, is_asked=is_asked)
+            back += _restore_fact(writer, fact, because, beside=back, is_asked=is_asked)
 
 
-def _displaced_pairs(work: FactSession, denied: Sequence[str]) -> list[tuple[str, str]]:
-    """Return (newer, older) of what memories alone took the place of, also before they were believed again."""
+def restore_without(work: FactSession, hidden: Collection[str], because: str) -> None:
+    """Believe again what facts that are hidden or erased took the place of only because they were newer or surer.
+
+    Nobody said that it was over, and what it lost its place to is not said any longer. What somebody said to be over
+    stays so.
+    """
+    replacing = [i for page in pages(sorted(hidden)) for i in _superseding(work, page)]
+    states = find_states(work.ctx, work.namespace, dict.fromkeys(replacing))
+    believed = [i for i, state in states.items() if (state.kind, state.status) == (Kind.FACT, Status.ACTIVE)]
+    writer, back = ClaimWriter(work), list[str]()
+    work.read(believed)
+    for newer, older in _displaced_pairs(work, [i for i in believed if i in work.facts], hidden):
+        if (older, newer) in _by_order(work, newer):
+            back += _restore_fact(writer, older, because, beside=back, is_asked=False, gone=hidden)
+
+
+def _superseding(work: FactSession, ids: Sequence[str]) -> list[str]:
+    """Return those of some memories that took the place of others."""
+    return [i for i, kind, _ in work.ctx.store.links_at(work.namespace, ids) if kind == SUPERSEDES and i in ids]
+
+
+def _displaced_pairs(work: FactSession, denied: Sequence[str], hidden: Collection[str] = ()) -> list[tuple[str, str]]:
+    """Return (newer, older) of what memories alone took the place of, also before they were believed again.
+
+    What is ``hidden`` besides holds nothing's place any longer.
+    """
     found: list[tuple[str, str]] = []
-    waiting, gone = list(denied), set(denied)
+    waiting, gone = list(denied), {*denied, *hidden}
     while waiting:
         newer = waiting.pop()
         links = work.ctx.store.links_at(work.namespace, [newer])
@@ -132,15 +158,21 @@ def _restore_note(work: FactSession, note: str, because: str, *, is_asked: bool)
 
 
 def _restore_fact(
-    writer: ClaimWriter, older: str, now: Instant, because: str, *, beside: Collection[str], is_asked: bool
+    writer: ClaimWriter,
+    older: str,
+    because: str,
+    *,
+    beside: Collection[str],
+    is_asked: bool,
+    gone: Collection[str] = (),
 ) -> list[str]:
     """Believe a fact again that was replaced, with its notes and what went with these; return the new ids.
 
-    Nothing is done where it is over, or something else is believed. Of several that come ``beside`` each other, and
-    contradict each other, a person is asked which holds.
+    Nothing is done where it is over, or something else is believed that is not ``gone``. Of several that come
+    ``beside`` each other, and contradict each other, a person is asked which holds.
     """
-    work = writer.work
-    if not _may_return(work, older, now, beside):
+    work, now = writer.work, writer.work.now
+    if not _may_return(work, older, {*beside, *gone}):
         return []
     again = _believe_again(writer, older, now, because)
     (own,) = work.known_facts([again], now)
@@ -151,7 +183,7 @@ def _restore_fact(
     found = [again]
     for note in _notes_gone_with(work, older):
         for fact in _restore_note(work, note, because, is_asked=False):
-            found += _restore_fact(writer, fact, now, because, beside=(*beside, *found), is_asked=is_asked)
+            found += _restore_fact(writer, fact, because, beside=(*beside, *found), is_asked=is_asked, gone=gone)
     return found
 
 
@@ -159,13 +191,27 @@ def _are_rivals(one: Fact, other: Fact) -> bool:
     return one.key == other.key and one.contradicts(other)
 
 
-def _may_return(work: FactSession, older: str, now: Instant, beside: Collection[str]) -> bool:
-    """Whether a fact that was replaced is not over, and nothing says it or contradicts it but what comes back, too."""
-    old = work.facts[older]
+def _may_return(work: FactSession, older: str, beside: Collection[str]) -> bool:
+    """Whether a fact that was replaced is not over, and no other is believed that says it or contradicts it.
+
+    Those ``beside`` it count as no others. What is not said any longer is not believed again.
+    """
+    old, now = work.facts[older], work.now
     if old.retired is None or is_past(old, work.states[older]) or (old.told_to is not None and old.told_to <= now):
+        return False
+    if old.sources and all(_is_taken_back(work, source.memory) for source in old.sources):
         return False
     said = [k.fact for k in _beside(work, older, now)]
     return not any(f.value.norm == old.value.norm or (f.contradicts(old) and f.id not in beside) for f in said)
+
+
+def _is_taken_back(work: FactSession, note: str) -> bool:
+    """Whether a person denied a note, or hid it; what only faded was true all the same."""
+    state = find_states(work.ctx, work.namespace, [note]).get(note)
+    if state is None or state.status is not Status.ARCHIVED:
+        return state is None or state.status is Status.INVALIDATED
+    told = (e for e in reversed(work.ctx.store.journal(work.namespace, note)) if e.target == Target.MEMORY)
+    return next((e.operation for e in told if (e.after or {}).get("status") == state.status), "") == _BY_HAND
 
 
 def _was_decided(work: FactSession, newer: str, older: str) -> bool:

@@ -321,10 +321,13 @@ def open_conflicts(ctx: Context, namespace: str, ids: Sequence[str], *, settled:
 
 
 def rival_values(ctx: Context, namespace: str, says: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
-    """Return memory -> the values of what its facts are in open conflict with; ``says`` has memory -> its facts."""
+    """Return memory -> the values of what its facts are in open conflict with, the newest first.
+
+    ``says`` has memory -> its facts.
+    """
     rivals = open_conflicts(ctx, namespace, sorted({fact for some in says.values() for fact in some})) if says else {}
     known = facts_of(ctx, namespace, sorted({i for others in rivals.values() for i in others}))
-    against = {i: [o for fact in sorted(facts) for o in rivals.get(fact, ())] for i, facts in says.items()}
+    against = {i: sorted({o for f in facts for o in rivals.get(f, ())}, reverse=True) for i, facts in says.items()}
     values = {i: tuple(dict.fromkeys(known[o].shown_value for o in some if o in known)) for i, some in against.items()}
     return {i: some for i, some in values.items() if some}
 

@@ -77,7 +77,7 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
         work = writer.work
         if record.id in work.facts:
             writer.retire(record.id, FactEvent.DENIED, now, now, because)
-            restore_displaced(writer, [record.id], now, f"{because}: {record.content.text}")
+            restore_displaced(writer, [record.id], f"{because}: {record.content.text}")
             return
         resting = {fact.id: fact for fact in resting_facts(ctx, record)}
         work.read(resting)
@@ -89,7 +89,7 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
         after = replace(record.state, status=Status.INVALIDATED, status_ms=now, held=False)
         work.change(record.id, after, "denied", f"invalidated: {because}")
         work.close_reviews(record.id, because)
-        restore_displaced(writer, [*(fact.id for fact in gone), record.id], now, f"a person denied {record.id}{detail}")
+        restore_displaced(writer, [*(fact.id for fact in gone), record.id], f"a person denied {record.id}{detail}")
 
     done = apply_answer(ctx, identity, "deny", detail, act)
     return with_hidden_facts(ctx, done, gone) if gone else done

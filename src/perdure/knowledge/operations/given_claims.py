@@ -184,7 +184,7 @@ class _Taker:
         self.work.weigh(self.work.facts, self.handed.at)
         expected = [self._resolve(each, *self._known_facts(each)) for each in claims]
         # What a person is asked about is no more than linked: its own conflicts, of which there may be many, stay.
-        self.work.read_questions(k.fact.id for _, d in expected if d.action is not Action.ASK for k in d.about)
+        self.work.read_questions(k.fact.id for _, decision in expected for k in decision.settled)
         drafts = [draft for each, made in zip(claims, expected, strict=True) if (draft := self._draft(each, *made))]
         self.work.prepare_ahead(list({draft.text: draft for draft in drafts}.values()))
 

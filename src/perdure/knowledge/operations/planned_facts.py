@@ -33,14 +33,12 @@ def let_go_on(work: FactSession, planned: Fact, because: str) -> list[str]:
     return [fact.id for fact in preceding]
 
 
-def call_off(ctx: Context, decisions: Decisions, hidden: Collection[str], because: str) -> list[Change]:
-    """Return what gives those that were to end for facts that are hidden before they begin the end that they had."""
-    work = FactSession(ctx, decisions.namespace, decisions.now, decisions)
+def call_off(work: FactSession, hidden: Collection[str], because: str) -> None:
+    """Give those that were to end for facts that are hidden before they begin the end that they had."""
     work.read(hidden)
     for planned in [work.facts[i] for i in hidden if i in work.facts]:
         if planned.is_upcoming(work.now):
             let_go_on(work, planned, because)
-    return work.changes()
 
 
 def plan_again(ctx: Context, decisions: Decisions, shown: Collection[str]) -> list[Change]:

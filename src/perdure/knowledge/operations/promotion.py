@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
@@ -48,7 +49,7 @@ def _promote_fact(writer: ClaimWriter, identity: str, mine: frozenset[str]) -> N
     if decision.action is Action.REINFORCE:
         _confirm_by(writer, decision.about[0].fact.id, fact, at)
     elif decision.action is not Action.CREATE:
-        writer.clash(decision, identity, source)
+        writer.clash(decision, identity, source, names_of(ctx, work.namespace).entity(fact.subject).name)
     elif faded is not None and work.states[faded].scope is Scope.LONG_TERM:
         writer.bring_back(faded, at, f"said again: {fact.value.text}")
         _confirm_by(writer, faded, fact, at)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -79,14 +79,25 @@ class Decision:
     """What becomes of a claim, and why."""
 
     action: Action  # what
-    # the facts that it replaces, yields to, or contradicts, the surest first; what it confirms comes before what it is
-    # said to have replaced
+    # the facts that it replaces, yields to, or contradicts, those that gave the action first, then the surest; what it
+    # confirms comes before what it is said to have replaced
     about: tuple[KnownFact, ...] = ()
     # how a conflict was decided, also one that was open before; None where there is none
     strategy: ConflictStrategy | None = None
     # the predicate that it is stored under: that of the fact it corrects, where it named none itself
     predicate: str = ""
     because: str = ""  # in words and numbers
+    each: tuple[Decision, ...] = ()  # what becomes of it beside each fact of several that it contradicts
+
+    @property
+    def sides(self) -> tuple[Decision, ...]:
+        """What becomes of the claim beside each fact: it may take the place of some, and others are asked about."""
+        return self.each or (self,)
+
+    @property
+    def settled(self) -> Iterator[KnownFact]:
+        """The facts about which nobody is asked."""
+        return (known for side in self.sides if side.action is not Action.ASK for known in side.about)
 
 
 def resolve_claim(
@@ -235,13 +246,29 @@ def _resolve_denial(claim: Claim, same: Sequence[KnownFact], again: Sequence[Kno
 def resolve_conflict(
     claim: Claim, other: Sequence[KnownFact], said_at: Instant, predicate: str, policy: KnowledgePolicy
 ) -> Decision:
+    """Decide between a claim and each of the facts that it contradicts on its own, by the ladder."""
+    return join_sides([resolve_side(claim, rival, said_at, predicate, policy) for rival in other])
+
+
+def join_sides(sides: Sequence[Decision]) -> Decision:
+    """Return what becomes of a claim that contradicts several facts, from what becomes of it beside each of them.
+
+    What yields to one of them is not believed, so it yields to all. Else it takes the place of some of them, and a
+    person is asked about the others.
+    """
+    strength = (Action.YIELD, Action.REPLACE, Action.ASK)
+    ordered = sorted(sides, key=lambda d: _sureness(d.about[0]), reverse=True)
+    first, *_ = ordered = sorted(ordered, key=lambda d: strength.index(d.action))
+    each = () if first.action is Action.YIELD else tuple(ordered)
+    return replace(first, about=tuple(d.about[0] for d in ordered), each=each)
+
+
+def resolve_side(claim: Claim, rival: KnownFact, said_at: Instant, predicate: str, policy: KnowledgePolicy) -> Decision:
     """The ladder: authority, correction, gap in confidence, recency of what was said outright, else ask."""
-    rival = surest(other)
     sides = f"{rival.fact.shown_value} ({rival.confidence:.2f}) against {_shown_value(claim)} ({claim.confidence:.2f})"
 
     def decide(action: Action, strategy: ConflictStrategy, why: str) -> Decision:
-        about = (rival, *(k for k in other if k is not rival))
-        return Decision(action, about, strategy, predicate, f"{sides}: {why}")
+        return Decision(action, (rival,), strategy, predicate, f"{sides}: {why}")
 
     if claim.learned is FactOrigin.AUTHORITY:
         return decide(Action.REPLACE, ConflictStrategy.AUTHORITY, "an authority says so")
@@ -273,7 +300,11 @@ def _shown_value(claim: Claim) -> str:
 
 def surest(known: Iterable[KnownFact]) -> KnownFact:
     """The surest; of equals the one said last, then the one with the greater id."""
-    return max(known, key=lambda k: (k.confidence, k.last_said, k.fact.id))
+    return max(known, key=_sureness)
+
+
+def _sureness(known: KnownFact) -> tuple[float, Instant, str]:
+    return known.confidence, known.last_said, known.fact.id
 
 
 def find_answered_fact(text: str, before: str, known: Sequence[KnownFact]) -> KnownFact | None:

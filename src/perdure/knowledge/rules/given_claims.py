@@ -15,7 +15,9 @@ from perdure.knowledge.rules.claim_resolution import (
     ConflictStrategy,
     Decision,
     KnownFact,
+    join_sides,
     resolve_conflict,
+    resolve_side,
     surest,
 )
 from perdure.knowledge.rules.predicate_registry import Registry
@@ -235,10 +237,11 @@ def resolve_given(
         claim = replace(claim, learned=FactOrigin.STATEMENT, old=None)
     # What is replaced by name was said before, also where the clock of the machine that says so is late.
     named = [k.last_said for k in rivals if k.fact.id in replaced and k.last_said <= said_at + _LATE_CLOCK]
-    decision = resolve_stated(claim, known, replaced, max([said_at, *named]), policy)
-    if decision.action is not Action.REINFORCE and (action := _by_days(claim, rivals, policy)) is not None:
-        because = "it began to hold " + ("later" if action is Action.REPLACE else "earlier, and is over")
-        decision = Decision(action, tuple(rivals), ConflictStrategy.VALIDITY, claim.predicate, because)
+    after = max([said_at, *named])
+    decision = resolve_stated(claim, known, replaced, after, policy)
+    if rivals and decision.action is not Action.REINFORCE:
+        by_days = ((k, _by_days(claim, k, policy)) for k in rivals)
+        decision = join_sides([d or resolve_side(claim, k, after, claim.predicate, policy) for k, d in by_days])
     if decision.action is Action.REINFORCE and _has_other_days(claim, decision.about[0], said_at):
         decision = replace(decision, action=Action.REDATE, because=f"its days were corrected: {claim.value.text}")
     return claim, decision
@@ -281,23 +284,27 @@ def resolve_stated(
     return resolve_conflict(claim, rivals, said_at, claim.predicate, policy)
 
 
-def _by_days(claim: Claim, rivals: Sequence[KnownFact], policy: KnowledgePolicy) -> Action | None:
-    """Return what the days decide since when values hold, where all are stated; else None.
+def _by_days(claim: Claim, rival: KnownFact, policy: KnowledgePolicy) -> Decision | None:
+    """Return what the days decide since when two values hold, where both are stated; else None.
 
     What is much surer, as it was said, is not overruled so. Nothing is decided where something is corrected or denied.
     """
-    begin = claim.valid_from
-    if not rivals or begin is None or claim.denied or claim.learned is FactOrigin.CORRECTION:
+    begin, other = claim.valid_from, rival.fact
+    if begin is None or claim.denied or claim.learned is FactOrigin.CORRECTION:
         return None
+    action, surer = None, claim.confidence - rival.state.confidence
     if claim.planned and claim.learned is not FactOrigin.STATEMENT:  # what holds until then is not contradicted
-        return None if any(k.fact.trust is Trust.AUTHORITY for k in rivals) else Action.REPLACE
-    if any(k.fact.denied or k.fact.valid_from in (None, k.state.created_ms) for k in rivals):
+        action = Action.REPLACE
+    elif other.denied or other.valid_from in (None, rival.state.created_ms):
         return None
-    surer = [claim.confidence - k.state.confidence for k in rivals]
-    if all(begin < (k.fact.valid_from or 0) for k in rivals) and max(surer) <= policy.gap:
-        return Action.YIELD
-    is_later = all(begin > (k.fact.valid_from or 0) and k.fact.trust is not Trust.AUTHORITY for k in rivals)
-    return Action.REPLACE if is_later and min(surer) >= -policy.gap else None
+    elif begin < other.valid_from and surer <= policy.gap:
+        action = Action.YIELD
+    elif begin > other.valid_from and surer >= -policy.gap:
+        action = Action.REPLACE
+    if action is None or (action is Action.REPLACE and other.trust is Trust.AUTHORITY):
+        return None
+    because = "it began to hold " + ("later" if action is Action.REPLACE else "earlier, and is over")
+    return Decision(action, (rival,), ConflictStrategy.VALIDITY, claim.predicate, because)
 
 
 def outranks(fact: Fact, trust: Trust) -> bool:

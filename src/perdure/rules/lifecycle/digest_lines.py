@@ -85,7 +85,8 @@ def render_line(
         ("conflicts with ", over.against, " - undecided"),
     ):
         if texts:
-            words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))}{end})"
+            more = f" and {len(texts) - _MOST_OVER:,} more" if texts[_MOST_OVER:] else ""
+            words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))}{more}{end})"
     if over.begins and first_day(memory.content, memory.created_at.date()) is None:
         words += f" (from {over.begins})"
     if today is not None and (passed := passed_day(text, memory.created_at.date(), today)) is not None:
