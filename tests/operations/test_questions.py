@@ -6,7 +6,7 @@ import pytest
 
 from conftest import WORDS_ONLY
 from perdure.operations.lifecycle.review import FEW
-from perdure.records.errors import ConflictError
+from perdure.records.errors import ConflictError, InvalidInput
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 FIRMS = ("Acme", "Berta", "Carlo", "Delta", "Erika", "Fabio", "Gamma")
@@ -270,3 +270,63 @@ def test_nobody_is_asked_about_their_own_name_age_and_birthday(opening, clock):
     assert [q.question for q in memory.review(limit=50)] == [
         "I noted on 1 January 2026 that Mia's age is 9. Is that still so?"
     ]
+
+
+ENDED = {"subject": "staging", "predicate": "mode", "value": "read-only"}
+WAYS_TO_END = {
+    "a stated end": [{**ENDED, "valid_to": "2026-01-05"}],
+    "one that follows": [ENDED, {**ENDED, "value": "writable", "valid_from": "2026-01-06", "replaces": "read-only"}],
+}
+
+
+@pytest.mark.behaviour("KN110")
+@pytest.mark.parametrize("way", WAYS_TO_END)
+def test_nobody_is_asked_whether_a_fact_that_has_ended_still_holds(opening, clock, way):
+    memory = opening(WORDS_ONLY)
+    for number, fact in enumerate(WAYS_TO_END[way]):
+        memory.remember(f"Staging, note {number}.", facts=[fact])
+    ended = next(f for f in memory.timeline("staging").facts if f.value == "read-only")
+    clock.passes(days=100)
+    assert all("read-only" not in q.question for q in memory.review(limit=50))
+    [line] = [f for f in memory.timeline("staging").facts if f.id == ended.id]
+    assert (line.state, line.question, line.unconfirmed_since) == ("superseded", "", "")
+    hits = memory.recall("staging mode read-only", kinds=["fact"], touch=False).hits
+    assert [(h.question, h.memory.aging) for h in hits if h.memory.id == ended.id] in ([], [("", False)])
+    told = memory.why(ended.id).fact
+    assert told.state == "superseded"
+    assert told.next[0].startswith("It ended at 2026-01-0")
+    assert "read-only" not in memory.agent.opening("s", "default").partition("Ask")[2]
+
+
+def test_who_confirms_a_fact_that_has_ended_is_told_so_and_what_to_do(opening, clock):
+    memory = opening(WORDS_ONLY)
+    told(memory, {**ENDED, "valid_to": "2026-01-05"})
+    clock.passes(days=100)
+    [ended] = memory.timeline("staging").facts
+    with pytest.raises(InvalidInput, match=r"ended on 2026-01-05.*remember it again, with the fact"):
+        memory.confirm(ended.id)
+    told(memory, ENDED, words="Staging is read-only again.")
+    assert [(f.value, f.valid_to) for f in memory.facts("staging")] == [("read-only", "")]
+
+
+def test_who_confirms_what_another_followed_is_told_which_one_and_what_to_do(opening, clock):
+    memory = opening(WORDS_ONLY)
+    for number, fact in enumerate(WAYS_TO_END["one that follows"]):
+        told(memory, fact, words=f"Staging, note {number}.")
+    clock.passes(days=100)
+    ended, later = memory.timeline("staging").facts
+    with pytest.raises(InvalidInput, match=f"ended on 2026-01-06: {later.id} took its place.*`correct` for {later.id}"):
+        memory.confirm(ended.id)
+    memory.correct(later.id, "read-only")
+    assert [f.value for f in memory.facts("staging")] == ["read-only"]
+
+
+def test_a_doubt_about_what_has_ended_is_answered_by_a_yes(opening, clock):
+    memory = opening(WORDS_ONLY)
+    told(memory, {**ENDED, "valid_to": "2026-01-05"})
+    clock.passes(days=10)
+    [ended] = memory.timeline("staging").facts
+    memory.used([ended.id], "wrong")
+    assert [q.id for q in memory.review()] == [ended.id]
+    memory.confirm(ended.id)
+    assert memory.review() == []

@@ -276,6 +276,8 @@ def _mark_fact(
 ) -> Hit:
     """Return a fact that was found with what is known of it; a person is asked about its whole text."""
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
+    if fact is not None and fact.has_ended(now):  # nobody need confirm it
+        memory = replace(memory, aging=False)
     is_asked = memory.aging and not (fact is not None and (fact.asked_not or fact.denied))
     question = hit.question
     if is_asked:

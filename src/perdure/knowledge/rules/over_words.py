@@ -48,6 +48,12 @@ class FactWords:
         parts = [text[start:end] for start, end in sentences(text[:_HEAD])]
         return any(self.has_value(part) and (self.predicate - self.value) & _stems(part) for part in parts)
 
+    def is_told_in(self, text: str) -> bool:
+        """Whether a sentence of a text has the value and another word of the predicate, or of whom it is about."""
+        others = (self.predicate | self.subject) - self.value
+        parts = [text[start:end] for start, end in sentences(text[:_HEAD])]
+        return any(self.has_value(part) and not others.isdisjoint(_stems(part)) for part in parts)
+
     def has_value(self, clause: str) -> bool:
         """Whether a text has the value: all of its words, or in a script without spaces its characters."""
         whole = bool(self.value) and self.value <= _stems(clause)
