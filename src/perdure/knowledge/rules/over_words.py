@@ -28,6 +28,7 @@ _WHEN: Final = frozenset(word[:_STEM] for word in CALENDAR | DAYS)
 class FactWords:
     """The words by which a text may say a fact."""
 
+    about: str  # whom or what it is about, by name
     subject: frozenset[str]
     predicate: frozenset[str]
     value: frozenset[str]
@@ -37,7 +38,7 @@ class FactWords:
     def of(cls, fact: Fact, content: str) -> FactWords:
         """Return the words of a fact, whose memory says ``content``: whom it is about comes first there."""
         subject, predicate = content.partition(": ")[0], fact.predicate.replace("_", " ")
-        return cls(_stems(subject), _stems(predicate), _stems(fact.value.text), fact.value.text.casefold())
+        return cls(subject, _stems(subject), _stems(predicate), _stems(fact.value.text), fact.value.text.casefold())
 
     def is_named_in(self, clause: str) -> bool:
         """Whether a clause has a word of the predicate or the value."""
