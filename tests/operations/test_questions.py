@@ -163,6 +163,8 @@ def told(memory, *facts, words="noted"):
         (("shop", "postal address", "Mill Row 3"), "shop's postal address is Mill Row 3"),
         (("shop", "dns alias", "till"), "shop's dns alias is till"),
         (("shop", "news", "none"), "shop's news is none"),
+        (("kestrel", "OS", "Debian 12"), "kestrel's OS is Debian 12"),
+        (("kestrel", "runs on", "Debian 12"), "kestrel runs on Debian 12"),
     ],
 )
 def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact, clause):
@@ -171,6 +173,38 @@ def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact,
     clock.passes(days=100)
     (asked,) = memory.review()
     assert asked.question == f"I noted on 1 January 2026 that {clause}. Is that still so?"
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        ("Familie", "Hausärztin", "Dr. Seidl"),
+        ("Familie", "Hausaerztin", "Dr. Seidl"),
+        ("Oma", "schläft im", "Arbeitszimmer"),
+        ("Oma", "schlaeft im", "Arbeitszimmer"),
+        ("user", "lugar de trabajo", "Bilbao"),
+        ("salle", "numéro", "12"),
+        ("会議", "曜日", "火曜日"),
+    ],
+)
+def test_what_is_not_told_in_english_is_asked_in_the_words_that_are_stored(opening, clock, fact):
+    memory = opening(WORDS_ONLY)
+    told(memory, fact)
+    clock.passes(days=100)
+    quote = f'"{": ".join(fact)}"'
+    [asked] = memory.review()
+    assert asked.question == f"I noted on 1 January 2026: {quote}. Is that still so?"
+
+
+def test_the_day_on_which_a_planned_fact_begins_is_left_out_of_its_question_once_it_has_come(opening, clock):
+    memory = opening(WORDS_ONLY)
+    told(memory, {"subject": "kestrel", "predicate": "port", "value": "1", "valid_from": "2026-02-01"})
+    asked = "I noted on 1 February 2026 that kestrel's port is 1. Is that still so?"
+    clock.passes(days=200)
+    assert [q.question for q in memory.review()] == [asked]
+    assert [f.question for f in memory.facts("kestrel")] == [asked]
+    [hit] = memory.recall("kestrel port", kinds=["fact"], touch=False).hits
+    assert hit.question == asked
 
 
 def test_what_does_not_hold_is_not_asked_about_for_its_age(opening, clock):

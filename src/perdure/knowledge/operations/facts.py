@@ -37,7 +37,7 @@ from perdure.records.outcome import FactReasons, RestingFact, SayingMemory
 from perdure.records.recall import Filters
 from perdure.records.report import JournalEntry
 from perdure.rules.document_edits import DocumentEdits
-from perdure.rules.lifecycle.confirmation import confirmation_question
+from perdure.rules.lifecycle.confirmation import confirmation_question, without_begun_day
 from perdure.rules.lifecycle.signals import whole_memory_items
 from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, unconfirmed_since, validated_at
 from perdure.rules.point_in_time import believed_until
@@ -184,6 +184,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
     over = state.status is Status.ACTIVE and has_ended
     shown = FactState.SUPERSEDED.value if over else state_of(state, policy, now).value
     aging = is_aging(state, policy, now) and not over
+    asked = without_begun_day(memory, now)
     subject = names.current_entity(fact.subject)
     return FactLine(
         id=memory.id,
@@ -204,7 +205,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         believed_from=_when(state.recorded_ms),
         believed_to=_when(believed_until(fact, state)),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
-        question=confirmation_question(memory, validated_at(state), word) if aging and not fact.denied else "",
+        question=confirmation_question(asked, validated_at(state), word) if aging and not fact.denied else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
         denied=fact.denied,
         called=fact.called,

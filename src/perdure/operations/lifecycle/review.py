@@ -38,6 +38,7 @@ from perdure.rules.lifecycle.confirmation import (
     contradiction_question,
     day_in_words,
     duplicate_question,
+    without_begun_day,
 )
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.signals import current_signals, whole_memory_items
@@ -132,7 +133,7 @@ def _aging_facts(
         over = {i for i, fact in facts.items() if _has_ended(fact, now)}
         asked = [i for i in page if i not in over and not _is_never_asked(facts.get(i), by_age=True)]
         records = ctx.store.get(namespace, asked)
-        found += [(m, facts.get(m.id)) for m in whole_memory_items(records, ctx.policy, now)]
+        found += [(m, facts.get(m.id)) for m in _asked_items(ctx, records, now)]
         if len(found) >= most:
             break
     return found
@@ -221,7 +222,11 @@ def _other(review: str) -> str:
 
 def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> list[MemoryItem]:
     """Return those of some memories that are in view, with the whole texts that a person is asked about."""
-    return whole_memory_items(read_visible(ctx, namespace, ids) if ids else [], ctx.policy, now)
+    return _asked_items(ctx, read_visible(ctx, namespace, ids) if ids else [], now)
+
+
+def _asked_items(ctx: Context, records: Sequence[Record], now: Instant) -> list[MemoryItem]:
+    return [without_begun_day(m, now) for m in whole_memory_items(records, ctx.policy, now)]
 
 
 def _question(
