@@ -176,12 +176,7 @@ class Knowledge(Extension[Context]):
         return saying_facts_of(ctx, record, others)
 
     def facts_resting_on(
-        self,
-        ctx: Context,
-        record: Record,
-        which: Literal["sole", "all"] = "sole",
-        hidden: Collection[str] = (),
-        /,
+        self, ctx: Context, record: Record, which: Literal["sole", "all"] = "sole", hidden: Collection[str] = (), /
     ) -> tuple[RestingFact, ...]:
         return resting_facts(ctx, record, alone=which == "sole", hidden=hidden)
 

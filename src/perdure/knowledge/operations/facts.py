@@ -226,18 +226,14 @@ def resting_facts(
     Those that are to be ``hidden`` with it do not count.
     """
     now, place = ctx.clock(), record.namespace
-    found = derived_from(ctx, place, [record.id]).get(record.id, [])
-    told = [Fact.from_data(d.id, d.data) for d in find_documents(ctx, place, Shelf.FACT, sorted(found))]
+    told = list(_said_facts(ctx, record).values())
     sources = {s.memory for fact in told for s in fact.sources}
     states = find_states(ctx, place, sorted(sources | {fact.id for fact in told}))
     in_view = {i for i, state in states.items() if state.status is Status.ACTIVE}
     over = {i for i, state in states.items() if state.status in (Status.SUPERSEDED, Status.INVALIDATED)}
     others = (in_view if record.state.status is not Status.ACTIVE else sources - over) - {record.id, *hidden}
-    resting = [
-        fact.id
-        for fact in told
-        if fact.id in in_view and not fact.has_ended(now) and not (alone and _has_source_in(fact, others))
-    ]
+    current = [fact for fact in told if fact.id in in_view and not fact.has_ended(now)]
+    resting = [fact.id for fact in current if not (alone and _has_source_in(fact, others))]
     return tuple(RestingFact(r.id, r.content.text) for r in find_records(ctx, place, resting))
 
 
@@ -261,8 +257,7 @@ def saying_facts_of(ctx: Context, record: Record, others: Sequence[Record]) -> d
     fact. Nobody links messages to the facts that others hand over.
     """
     place = record.namespace
-    facts = facts_of(ctx, place, derived_from(ctx, place, [record.id]).get(record.id, []))
-    if not facts:
+    if not (facts := _said_facts(ctx, record)):
         return {}
     texts = {r.id: r.content.text for r in find_records(ctx, place, sorted(facts))}
     words = [FactWords.of(fact, texts.get(i, "")) for i, fact in facts.items()]
@@ -272,6 +267,11 @@ def saying_facts_of(ctx: Context, record: Record, others: Sequence[Record]) -> d
     saying = [r for r in others if r.id in sources or any(w.is_told_in(r.content.text) for w in words)]
     saying += [r for r in rest if r.state.status is Status.ACTIVE]
     return {r.id: _says_more(ctx, r, words) for r in saying}
+
+
+def _said_facts(ctx: Context, record: Record) -> dict[str, Fact]:
+    said = derived_from(ctx, record.namespace, [record.id]).get(record.id, [])
+    return facts_of(ctx, record.namespace, sorted(said))
 
 
 def _says_more(ctx: Context, record: Record, facts: Sequence[FactWords]) -> bool:

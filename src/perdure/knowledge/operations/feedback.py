@@ -79,32 +79,36 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
         nonlocal gone
         because = f"a person denied it{detail}"
-        work = writer.work
-        if record.id in work.facts:
+        if record.id in writer.work.facts:
             writer.retire(record.id, FactEvent.DENIED, now, now, because)
             restore_displaced(writer, [record.id], now, f"{because}: {record.content.text}")
             return
-        messages = same_messages(ctx, record)
-        work.include(messages)
-        resting = {fact.id: fact for fact in resting_facts(ctx, record, hidden=[m.id for m in messages])}
-        work.read(resting)
-        gone = HiddenBeside([fact for fact in resting.values() if not work.states[fact.id].pinned], messages)
-        for fact in gone.facts:
-            writer.retire(
-                fact.id, FactEvent.DENIED, now, now, f"a person denied {record.id}, on which alone it rests{detail}"
-            )
-        reasons = {m.id: f"a person denied {record.id}, which says the same words{detail}" for m in messages}
-        for target, why in {record.id: because, **reasons}.items():
-            after = replace(work.states[target], status=Status.INVALIDATED, status_ms=now, held=False)
-            work.change(target, after, "denied", f"invalidated: {why}")
-            work.close_reviews(target, why)
-        denied = [*(fact.id for fact in gone.facts), record.id]
-        restore_displaced(writer, denied, now, f"a person denied {record.id}{detail}")
+        gone = _deny_text(writer, record, now, detail)
 
     done = apply_answer(ctx, identity, "deny", detail, act)
     if done.memory.kind is Kind.FACT:
         return done
     return with_hidden(ctx, done, gone) if gone.facts or gone.messages else with_said_by(ctx, done)
+
+
+def _deny_text(writer: ClaimWriter, record: Record, now: Instant, detail: str) -> HiddenBeside:
+    """Invalidate a note or message, and with it what only says it again and the facts that rest on it alone."""
+    work, denied = writer.work, f"a person denied {record.id}"
+    messages = same_messages(work.ctx, record)
+    work.include(messages)
+    resting = {fact.id: fact for fact in resting_facts(work.ctx, record, hidden=[m.id for m in messages])}
+    work.read(resting)
+    facts = [fact for fact in resting.values() if not work.states[fact.id].pinned]
+    for fact in facts:
+        writer.retire(fact.id, FactEvent.DENIED, now, now, f"{denied}, on which alone it rests{detail}")
+    reasons = {record.id: f"a person denied it{detail}"}
+    reasons |= {m.id: f"{denied}, which says the same words{detail}" for m in messages}
+    for target, because in reasons.items():
+        after = replace(work.states[target], status=Status.INVALIDATED, status_ms=now, held=False)
+        work.change(target, after, "denied", f"invalidated: {because}")
+        work.close_reviews(target, because)
+    restore_displaced(writer, [*(fact.id for fact in facts), record.id], now, f"{denied}{detail}")
+    return HiddenBeside(facts, messages)
 
 
 def correct(ctx: Context, identity: str, value: str) -> Outcome:
