@@ -278,6 +278,13 @@ def test_a_message_of_other_small_words_stays(memory):
     assert memory.get(message).status == "active"
 
 
+def test_the_same_value_of_another_thing_is_not_named(memory):
+    say(memory, "The host 1999 of the plant listens on port 9999.")
+    port = {"subject": "host 77", "predicate": "port", "value": "9999"}
+    note = memory.remember("The host 77 of the yard has the port 9999.", facts=[port])
+    assert memory.forget(note.id).said_by == ()
+
+
 def test_a_pinned_message_stays_and_is_named(memory):
     message = say(memory, ALLERGIC)[ALLERGIC]
     memory.pin(message)

@@ -253,8 +253,8 @@ def said_by(ctx: Context, record: Record) -> tuple[tuple[SayingMemory, ...], int
 def saying_facts_of(ctx: Context, record: Record, others: Sequence[Record]) -> dict[str, bool]:
     """Return memory -> whether it says more, of those that say a fact of another one and are in view.
 
-    These are the sources of its facts, and those of ``others`` of which a sentence has a value and another word of its
-    fact. Nobody links messages to the facts that others hand over.
+    These are the sources of its facts, and those of ``others`` of which a sentence has a value and whom that is said
+    of. Nobody links messages to the facts that others hand over.
     """
     place = record.namespace
     if not (facts := _said_facts(ctx, record)):

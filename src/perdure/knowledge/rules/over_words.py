@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.records.facts import Fact
 from perdure.records.recall import TextCaveats
 from perdure.rules.language.clauses import finer_clauses, whole_statements
@@ -50,10 +51,12 @@ class FactWords:
         return any(self.has_value(part) and (self.predicate - self.value) & _stems(part) for part in parts)
 
     def is_told_in(self, text: str) -> bool:
-        """Whether a sentence of a text has the value and another word of the predicate, or of whom it is about."""
-        others = (self.predicate | self.subject) - self.value
+        """Whether a sentence has the value and whom it is about; of who speaks, a word of the predicate instead."""
         parts = [text[start:end] for start, end in sentences(text[:_HEAD])]
-        return any(self.has_value(part) and not others.isdisjoint(_stems(part)) for part in parts)
+        named = [_stems(part) for part in parts if self.has_value(part)]
+        if self.about == USER:
+            return any((self.predicate - self.value) & words for words in named)
+        return bool(self.subject) and any(self.subject <= words for words in named)
 
     def has_value(self, clause: str) -> bool:
         """Whether a text has the value: all of its words, or in a script without spaces its characters."""
