@@ -103,6 +103,7 @@ _MEETS: Final[Mapping[str, Callable[..., bool]]] = {
     "with_earlier": _meets_facts,
     "outdated_memories": _holds(Shelf.FACT),
     "facts_resting_on": lambda ctx, record, *_: _holds(Shelf.FACT)(ctx, record.namespace),
+    "saying_facts_of": lambda ctx, record, _: _holds(Shelf.FACT)(ctx, record.namespace),
     "said_by": lambda _ctx, record: record.state.kind is Kind.FACT,
     "over": lambda ctx, record: _holds(Shelf.FACT)(ctx, record.namespace),
     "explain": lambda _ctx, memory, *_: memory.kind is Kind.FACT,

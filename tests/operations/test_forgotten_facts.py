@@ -126,7 +126,7 @@ def test_a_model_reads_what_went_and_what_stays(memory):
     async def story(client):
         answer = await client.call_tool("forget", {"id": note.id})
         lines = answer.content[0].text.splitlines()
-        went = lines.index("Facts archived with it, because only it says them:")
+        went = lines.index("Facts archived with it, because they rest on it alone:")
         stay = lines.index("Facts that stay, because other memories say them or they are pinned:")
         assert "owner: Mira" in lines[went + 1]
         assert "host: db7" in lines[stay + 1]
@@ -179,4 +179,157 @@ def test_at_most_three_that_say_it_are_named_and_none_that_is_hidden(memory):
     done = memory.forget(fact)
     assert [m.id for m in done.said_by] == notes[3:]
     assert done.said_by_more == 2
-    assert memory.forget(notes[1]).said_by == ()
+    assert [m.id for m in memory.forget(notes[1]).said_by] == notes[3:]  # of a note, too
+
+
+def say(memory, *texts, **keys):
+    memory.ingest([{"content": text, **keys} for text in texts], session="talk")
+    return {m.content: m.id for m in memory.list(kinds=["episode"], limit=100)}
+
+
+ALLERGIC = "Nora is allergic to penicillin."
+ALLERGY = {"subject": "Nora", "predicate": "allergy", "value": "penicillin"}
+
+
+@pytest.mark.behaviour("FD46")
+@pytest.mark.parametrize("verb", ["forget", "deny"])
+@pytest.mark.parametrize(
+    "said", [ALLERGIC, "Please remember that Nora is allergic to penicillin!", "nora is  allergic to penicillin"]
+)
+def test_a_message_that_says_a_notes_words_and_nothing_else_goes_with_it_and_comes_back(memory, verb, said):
+    message = say(memory, said)[said]
+    note = memory.remember(ALLERGIC, facts=[ALLERGY])
+    before = memory.digest()
+    done = getattr(memory, verb)(note.id)
+    assert [(m.id, m.content) for m in done.hidden_messages] == [(message, said)]
+    assert (done.said_by, done.said_by_more) == ((), 0)
+    assert "penicillin" not in memory.digest()
+    assert not memory.recall(ALLERGIC).hits
+    memory.undo(done.operation)
+    assert memory.digest() == before
+    assert memory.get(message).status == "active"
+    assert values(memory) == ["penicillin"]
+
+
+@pytest.mark.parametrize("back", ["restore", "remember"])
+def test_it_comes_back_with_the_note_too(memory, back):
+    message = say(memory, ALLERGIC)[ALLERGIC]
+    note = memory.remember(ALLERGIC, facts=[ALLERGY])
+    memory.forget(note.id)
+    getattr(memory, back)(note.id if back == "restore" else ALLERGIC)
+    assert memory.get(message).status == "active"
+    assert values(memory) == ["penicillin"]
+
+
+def test_one_that_was_put_away_for_itself_does_not(memory):
+    message = say(memory, ALLERGIC)[ALLERGIC]
+    note = memory.remember(ALLERGIC)
+    memory.archive(message, "old")
+    memory.forget(note.id)
+    memory.restore(note.id)
+    assert memory.get(message) is None
+
+
+@pytest.mark.parametrize("verb", ["forget", "deny"])
+@pytest.mark.parametrize(
+    ("said", "note", "fact", "says_more"),
+    [
+        ("The client wants invoices in dollars.", "The client wants invoices in USD.", None, False),
+        ("Mia hat mittwochs Chor.", "Mia hat mittwochs Chorprobe.", ("Mia", "Chorprobe", "Mittwoch"), False),
+        ("We decided to host on Hetzner.", "Decision: we host on Hetzner.", ("project", "hosting", "Hetzner"), False),
+        ("Nora is allergic to penicillin, and Ben hates olives.", ALLERGIC, ("Nora", "allergy", "penicillin"), True),
+    ],
+)
+def test_a_message_that_says_it_in_other_words_stays_and_is_named(memory, verb, said, note, fact, says_more):
+    message = say(memory, said, "The client pays on Fridays.", "Nora is allergic to nuts.")[said]
+    keys = ("subject", "predicate", "value")
+    kept = memory.remember(note, facts=[dict(zip(keys, fact, strict=True))] if fact else ())
+    done = getattr(memory, verb)(kept.id)
+    assert done.hidden_messages == ()
+    assert [(m.id, m.content, m.says_more) for m in done.said_by] == [(message, said, says_more)]
+    assert memory.get(message).status == "active"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"content": "Nora is not allergic to penicillin."},
+        {"content": "Is Nora allergic to penicillin?", "role": "assistant"},
+    ],
+)
+def test_what_denies_or_asks_it_is_neither_hidden_nor_named(memory, said):
+    say(memory, said["content"], role=said.get("role", "user"))
+    done = memory.forget(memory.remember(ALLERGIC).id)
+    assert (done.hidden_messages, done.said_by) == ((), ())
+
+
+@pytest.mark.parametrize("keys", [{"speaker": "Ben"}, {"role": "assistant"}], ids=["another person", "the assistant"])
+def test_what_somebody_else_says_in_the_same_words_stays_and_is_named(memory, keys):
+    message = say(memory, ALLERGIC, **keys)[ALLERGIC]
+    done = memory.forget(memory.remember(ALLERGIC).id)
+    assert [m.id for m in done.said_by] == [message]
+    assert done.hidden_messages == ()
+
+
+def test_a_message_of_other_small_words_stays(memory):
+    message = say(memory, "Nora may have to leave before Ben.")["Nora may have to leave before Ben."]
+    done = memory.forget(memory.remember("Nora may have to leave after Ben.").id)
+    assert done.hidden_messages == ()
+    assert memory.get(message).status == "active"
+
+
+def test_the_same_value_of_another_thing_is_not_named(memory):
+    say(memory, "The host 1999 of the plant listens on port 9999.")
+    port = {"subject": "host 77", "predicate": "port", "value": "9999"}
+    note = memory.remember("The host 77 of the yard has the port 9999.", facts=[port])
+    assert memory.forget(note.id).said_by == ()
+
+
+def test_a_pinned_message_stays_and_is_named(memory):
+    message = say(memory, ALLERGIC)[ALLERGIC]
+    memory.pin(message)
+    done = memory.forget(memory.remember(ALLERGIC).id)
+    assert [m.id for m in done.said_by] == [message]
+
+
+def test_a_person_who_drops_a_note_drops_its_words_as_a_message_too(memory):
+    message = say(memory, ALLERGIC)[ALLERGIC]
+    note = memory.remember(ALLERGIC, facts=[ALLERGY])
+    memory.used([note.id], "wrong")
+    done = memory.settle(note.id, "drop")
+    assert [m.id for m in done.hidden_messages] == [message]
+
+
+def test_a_model_reads_what_still_says_a_note_and_how_that_is_forgotten(memory):
+    said = "We decided to host on Hetzner."
+    message = say(memory, said, ALLERGIC)[said]
+    notes = [memory.remember(text).id for text in ("Decision: we host on Hetzner.", ALLERGIC)]
+
+    async def story(client):
+        lines = (await client.call_tool("forget", {"id": notes[0]})).content[0].text.splitlines()
+        at = lines.index("Still said, and shown, by:")
+        assert said in lines[at + 1]
+        assert lines[at + 2] == f'To forget that too: forget(id="{message[-8:]}")'
+        lines = (await client.call_tool("forget", {"id": notes[1]})).content[0].text.splitlines()
+        assert ALLERGIC in lines[lines.index("Messages hidden with it, because they say its words:") + 1]
+
+    talk(over(memory, "agent"), story)
+
+
+def test_a_fact_that_a_note_and_its_own_words_as_a_message_say_goes_with_both(tmp_path):
+    memory = perdure.open(tmp_path / "c.db", {"embedder": {"model": "none"}, "preset": "facts"})
+    said = "Remember that Gai Media prefers Friday deliveries."
+    message = say(memory, said)[said]
+    (fact,) = (f.id for f in memory.facts())
+    note = memory.remember(
+        "Gai Media prefers Friday deliveries.",
+        facts=[{"subject": "Gai Media", "predicate": "delivery_day_preference", "value": "Friday"}],
+    )
+    done = memory.forget(note.id)
+    assert [m.id for m in done.hidden_messages] == [message]
+    assert [f.id for f in done.hidden_facts] == [fact]
+    assert memory.facts() == []
+    memory.restore(note.id)
+    assert [f.id for f in memory.facts()] == [fact]
+    assert memory.get(message).status == "active"
+    memory.close()

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import WORDS_ONLY
 from perdure.operations.lifecycle.review import FEW
-from perdure.records.errors import ConflictError
+from perdure.records.errors import ConflictError, InvalidInput
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 FIRMS = ("Acme", "Berta", "Carlo", "Delta", "Erika", "Fabio", "Gamma")
@@ -163,6 +163,8 @@ def told(memory, *facts, words="noted"):
         (("shop", "postal address", "Mill Row 3"), "shop's postal address is Mill Row 3"),
         (("shop", "dns alias", "till"), "shop's dns alias is till"),
         (("shop", "news", "none"), "shop's news is none"),
+        (("kestrel", "OS", "Debian 12"), "kestrel's OS is Debian 12"),
+        (("kestrel", "runs on", "Debian 12"), "kestrel runs on Debian 12"),
     ],
 )
 def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact, clause):
@@ -171,6 +173,38 @@ def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact,
     clock.passes(days=100)
     (asked,) = memory.review()
     assert asked.question == f"I noted on 1 January 2026 that {clause}. Is that still so?"
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        ("Familie", "Hausärztin", "Dr. Seidl"),
+        ("Familie", "Hausaerztin", "Dr. Seidl"),
+        ("Oma", "schläft im", "Arbeitszimmer"),
+        ("Oma", "schlaeft im", "Arbeitszimmer"),
+        ("user", "lugar de trabajo", "Bilbao"),
+        ("salle", "numéro", "12"),
+        ("会議", "曜日", "火曜日"),
+    ],
+)
+def test_what_is_not_told_in_english_is_asked_in_the_words_that_are_stored(opening, clock, fact):
+    memory = opening(WORDS_ONLY)
+    told(memory, fact)
+    clock.passes(days=100)
+    quote = f'"{": ".join(fact)}"'
+    [asked] = memory.review()
+    assert asked.question == f"I noted on 1 January 2026: {quote}. Is that still so?"
+
+
+def test_the_day_on_which_a_planned_fact_begins_is_left_out_of_its_question_once_it_has_come(opening, clock):
+    memory = opening(WORDS_ONLY)
+    told(memory, {"subject": "kestrel", "predicate": "port", "value": "1", "valid_from": "2026-02-01"})
+    asked = "I noted on 1 February 2026 that kestrel's port is 1. Is that still so?"
+    clock.passes(days=200)
+    assert [q.question for q in memory.review()] == [asked]
+    assert [f.question for f in memory.facts("kestrel")] == [asked]
+    [hit] = memory.recall("kestrel port", kinds=["fact"], touch=False).hits
+    assert hit.question == asked
 
 
 def test_what_does_not_hold_is_not_asked_about_for_its_age(opening, clock):
@@ -270,3 +304,63 @@ def test_nobody_is_asked_about_their_own_name_age_and_birthday(opening, clock):
     assert [q.question for q in memory.review(limit=50)] == [
         "I noted on 1 January 2026 that Mia's age is 9. Is that still so?"
     ]
+
+
+ENDED = {"subject": "staging", "predicate": "mode", "value": "read-only"}
+WAYS_TO_END = {
+    "a stated end": [{**ENDED, "valid_to": "2026-01-05"}],
+    "one that follows": [ENDED, {**ENDED, "value": "writable", "valid_from": "2026-01-06", "replaces": "read-only"}],
+}
+
+
+@pytest.mark.behaviour("KN110")
+@pytest.mark.parametrize("way", WAYS_TO_END)
+def test_nobody_is_asked_whether_a_fact_that_has_ended_still_holds(opening, clock, way):
+    memory = opening(WORDS_ONLY)
+    for number, fact in enumerate(WAYS_TO_END[way]):
+        memory.remember(f"Staging, note {number}.", facts=[fact])
+    ended = next(f for f in memory.timeline("staging").facts if f.value == "read-only")
+    clock.passes(days=100)
+    assert all("read-only" not in q.question for q in memory.review(limit=50))
+    [line] = [f for f in memory.timeline("staging").facts if f.id == ended.id]
+    assert (line.state, line.question, line.unconfirmed_since) == ("superseded", "", "")
+    hits = memory.recall("staging mode read-only", kinds=["fact"], touch=False).hits
+    assert [(h.question, h.memory.aging) for h in hits if h.memory.id == ended.id] in ([], [("", False)])
+    told = memory.why(ended.id).fact
+    assert told.state == "superseded"
+    assert told.next[0].startswith("It ended at 2026-01-0")
+    assert "read-only" not in memory.agent.opening("s", "default").partition("Ask")[2]
+
+
+def test_who_confirms_a_fact_that_has_ended_is_told_so_and_what_to_do(opening, clock):
+    memory = opening(WORDS_ONLY)
+    told(memory, {**ENDED, "valid_to": "2026-01-05"})
+    clock.passes(days=100)
+    [ended] = memory.timeline("staging").facts
+    with pytest.raises(InvalidInput, match=r"ended on 2026-01-05.*remember it again, with the fact"):
+        memory.confirm(ended.id)
+    told(memory, ENDED, words="Staging is read-only again.")
+    assert [(f.value, f.valid_to) for f in memory.facts("staging")] == [("read-only", "")]
+
+
+def test_who_confirms_what_another_followed_is_told_which_one_and_what_to_do(opening, clock):
+    memory = opening(WORDS_ONLY)
+    for number, fact in enumerate(WAYS_TO_END["one that follows"]):
+        told(memory, fact, words=f"Staging, note {number}.")
+    clock.passes(days=100)
+    ended, later = memory.timeline("staging").facts
+    with pytest.raises(InvalidInput, match=f"ended on 2026-01-06: {later.id} took its place.*`correct` for {later.id}"):
+        memory.confirm(ended.id)
+    memory.correct(later.id, "read-only")
+    assert [f.value for f in memory.facts("staging")] == ["read-only"]
+
+
+def test_a_doubt_about_what_has_ended_is_answered_by_a_yes(opening, clock):
+    memory = opening(WORDS_ONLY)
+    told(memory, {**ENDED, "valid_to": "2026-01-05"})
+    clock.passes(days=10)
+    [ended] = memory.timeline("staging").facts
+    memory.used([ended.id], "wrong")
+    assert [q.id for q in memory.review()] == [ended.id]
+    memory.confirm(ended.id)
+    assert memory.review() == []

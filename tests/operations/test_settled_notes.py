@@ -150,6 +150,37 @@ def test_where_the_older_value_won_its_note_stands_before_the_newer(staged, pres
     assert "db-8" not in shown(memory)
 
 
+SHARED = {
+    "two facts, one of which goes": ("node-a and node-b run Debian 11.", ["node-a", "node-b"]),
+    "one fact, and more is told": (
+        "node-a runs Debian 11, node-b runs Debian 11, the printer in the cellar needs toner.",
+        ["node-a"],
+    ),
+}
+
+
+@pytest.mark.behaviour("FD47")
+@pytest.mark.parametrize("known", SHARED)
+def test_a_mark_on_what_is_about_several_things_says_of_which_one_it_is(opening, known):
+    memory = opening(WORDS_ONLY)
+    text, names = SHARED[known]
+    note = memory.remember(text, facts=[said(name, "OS", "Debian 11") for name in names])
+    memory.correct(next(f.id for f in memory.facts() if f.name == "node-a"), "Debian 12")
+    question = "Which OS does node-b run?"
+    (hit,) = (h for h in memory.recall(question, touch=False).hits if h.memory.id == note.id)
+    assert [o.content for o in hit.over] == ["node-a: OS: Debian 11"]
+    assert 'no longer holds: "node-a: OS: Debian 11"' in memory.agent.beside(question, "s1", "default")
+
+
+def test_a_name_that_leaves_no_room_for_the_value_is_left_out(opening):
+    memory = opening(WORDS_ONLY)
+    one, other = (f"{'very ' * 22}long machine {i}" for i in (1, 2))
+    note = memory.remember("They run Debian 11.", facts=[said(name, "OS", "Debian 11") for name in (one, other)])
+    memory.correct(memory.facts()[0].id, "Debian 12")
+    (hit,) = (h for h in memory.recall("Debian 11", touch=False).hits if h.memory.id == note.id)
+    assert [o.content for o in hit.over] == ["OS: Debian 11"]
+
+
 @PRESETS
 def test_a_note_of_which_something_holds_says_which_value_is_over(opening, preset):
     memory = opening({**WORDS_ONLY, "preset": preset})
@@ -159,9 +190,9 @@ def test_a_note_of_which_something_holds_says_which_value_is_over(opening, prese
     question = "Where does the database of production run?"
     (hit,) = (h for h in memory.recall(question, touch=False).hits if h.memory.id == note.id)
     assert hit.updated_by is None
-    assert [(o.content, o.replaced_by) for o in hit.over] == [("database host: db-7", done.id)]
+    assert [(o.content, o.replaced_by) for o in hit.over] == [("staging: database host: db-7", done.id)]
     hook = memory.agent.beside(question, "s1", "default")
-    assert 'no longer holds: "database host: db-7" (replaced 2026-01-01; see ' in hook
+    assert 'no longer holds: "staging: database host: db-7" (replaced 2026-01-01; see ' in hook
 
 
 def test_of_many_values_only_the_denied_one_is_over(opening):
@@ -239,10 +270,10 @@ def test_a_note_that_says_more_than_what_is_over_stays_in_view(opening, clock, p
     fact = fact_of(memory, "40k EUR") if how != "end" else ""
     memory.correct(fact, "55k EUR") if how == "correct" else memory.deny(fact) if how == "deny" else None
     (hit,) = (h for h in memory.recall("Who owns QA?", touch=False).hits if h.memory.id == note.id)
-    assert (hit.updated_by, [o.content for o in hit.over]) == (None, ["budget: 40k EUR"])
+    assert (hit.updated_by, [o.content for o in hit.over]) == (None, ["project: budget: 40k EUR"])
     hook = memory.agent.beside("Who owns QA?", "s1", "default")
     assert "Rita owns QA" in hook
-    assert 'no longer holds: "budget: 40k EUR"' in hook
+    assert 'no longer holds: "project: budget: 40k EUR"' in hook
     assert "Rita owns QA" in memory.digest()
 
 

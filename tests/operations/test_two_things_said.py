@@ -148,7 +148,7 @@ def test_a_note_that_says_more_than_a_corrected_fact_is_shown_with_a_remark(open
     memory = opening(WORDS_ONLY)
     memory.remember(text, facts=[fact])
     memory.correct(memory.facts()[0].id, "another value")
-    remark = f'no longer holds: "{fact["predicate"]}: {fact["value"]}"'
+    remark = f'no longer holds: "{fact["subject"]}: {fact["predicate"]}: {fact["value"]}"'
     for shown in (memory.digest(), memory.agent.opening("next", "default")):
         assert remark in line_with(shown, text[:20])
     assert remark in line_with(memory.agent.beside(text, "other", "default"), text[:20])
@@ -160,7 +160,7 @@ def test_so_is_one_whose_fact_another_note_replaces(memory, clock):
     clock.passes(days=5)
     memory.remember("The key code is 9920.", facts=[{**claim, "value": "9920", "replaces": "4471"}])
     assert memory.get(note.id).status == "active"
-    assert 'no longer holds: "key code: 4471"' in line_with(memory.digest(), "basement")
+    assert 'no longer holds: "X-ray room: key code: 4471"' in line_with(memory.digest(), "basement")
 
 
 @pytest.mark.parametrize(("text", "fact"), SAYS_NO_MORE)

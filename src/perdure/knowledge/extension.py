@@ -30,7 +30,7 @@ from perdure.knowledge.operations.fact_recall import (
     with_known_starts,
 )
 from perdure.knowledge.operations.fact_session import FactSession
-from perdure.knowledge.operations.facts import fact_reasons, resting_facts, said_by
+from perdure.knowledge.operations.facts import fact_reasons, resting_facts, said_by, saying_facts_of
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_names import with_known_names
@@ -174,10 +174,13 @@ class Knowledge(Extension[Context]):
     def said_by(self, ctx: Context, record: Record, /) -> tuple[tuple[SayingMemory, ...], int]:
         return said_by(ctx, record)
 
+    def saying_facts_of(self, ctx: Context, record: Record, others: Sequence[Record], /) -> Mapping[str, bool]:
+        return saying_facts_of(ctx, record, others)
+
     def facts_resting_on(
-        self, ctx: Context, record: Record, which: Literal["sole", "all"] = "sole", /
+        self, ctx: Context, record: Record, which: Literal["sole", "all"] = "sole", hidden: Collection[str] = (), /
     ) -> tuple[RestingFact, ...]:
-        return resting_facts(ctx, record, alone=which == "sole")
+        return resting_facts(ctx, record, alone=which == "sole", hidden=hidden)
 
     def over(self, ctx: Context, record: Record, /) -> tuple[OutdatedFact, ...]:
         return over_of(ctx, record)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from perdure.operations.documents import successors
 from perdure.operations.ports import Context
 from perdure.records.errors import InvalidInput
+from perdure.records.instant import Instant, text_of
 from perdure.records.memory import STANDS_FOR, Kind, Record, Status
 
 
@@ -43,6 +44,24 @@ def refused_as_hidden(ctx: Context, record: Record, verb: str) -> InvalidInput:
         f"If {instead.id} is right, use `confirm` for that one." if verb == "confirm" else f"Answer about {instead.id}."
     )
     return InvalidInput(f"{identity} was {how} {instead.id}, so it is not in view.", remedy=f"{first} {again}")
+
+
+def refused_as_ended(ctx: Context, record: Record, end: Instant, follower: str) -> InvalidInput:
+    """Return the error that says that a fact has ended and so cannot be confirmed, and what to do if it holds again.
+
+    Args:
+        ctx: The store, and more.
+        record: The fact.
+        end: When it ended.
+        follower: What took its place then; empty where nothing was planned to.
+    """
+    told = f"{record.id} ended on {text_of(end)[:10]}, so nobody can confirm that it still holds."
+    again = "If it holds again, remember it again, with the fact and without valid_to."
+    later = next(iter(ctx.store.get(record.namespace, [follower])), None) if follower else None
+    if later is not None and later.state.status is Status.ACTIVE:
+        told = f"{record.id} ended on {text_of(end)[:10]}: {later.id} took its place."
+        again = f"If the old one holds again, use `correct` for {later.id} with the old value."
+    return InvalidInput(told, remedy=again)
 
 
 def _instead(ctx: Context, record: Record) -> Record | None:

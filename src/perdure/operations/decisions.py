@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from perdure.operations.ports import Context
+from perdure.operations.repeated_statements import named, same_messages, say_the_same
 from perdure.operations.writing import read_after, read_record, retry
 from perdure.records.instant import Instant
 from perdure.records.memory import Form, Record, Shelf, State, Status
-from perdure.records.outcome import Outcome, RestingFact
+from perdure.records.outcome import Outcome, RestingFact, SayingMemory
 from perdure.records.plan import Change
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
@@ -82,27 +84,49 @@ def outcome(ctx: Context, record: Record, operation: str | None) -> Outcome:
     return Outcome(memory, operation, still_believed=resting)
 
 
-def hide_facts(ctx: Context, decisions: Decisions, identity: str, because: str) -> list[RestingFact]:
-    """Hide the facts that a memory says that is hidden by now, and nothing in view besides; pinned ones stay."""
-    resting = {f.id: f for f in ctx.extension.facts_resting_on(ctx, decisions.record(identity))}
-    records = ctx.store.get(decisions.namespace, list(resting)) if resting else []
-    decisions.admit(records)
+class HiddenBeside(NamedTuple):
+    """What was hidden with a memory."""
+
+    facts: Sequence[RestingFact] = ()  # those that rest on it alone
+    messages: Sequence[Record] = ()  # those that say its words and nothing else
+
+
+def hide_beside(ctx: Context, decisions: Decisions, identity: str, because: str) -> HiddenBeside:
+    """Hide what only says again what a memory says that is hidden by now, and the facts that rest on nothing else.
+
+    Pinned ones stay.
+    """
+    hidden = decisions.record(identity)
+    messages = same_messages(ctx, hidden)
+    resting = {f.id: f for f in ctx.extension.facts_resting_on(ctx, hidden, "sole", [m.id for m in messages])}
+    facts = ctx.store.get(decisions.namespace, list(resting)) if resting else []
+    decisions.admit([*messages, *facts])
     since = decisions.states[identity].status_ms  # by which a restore knows them
-    going = [r.id for r in records if not decisions.states[r.id].pinned]
-    for fact in going:
-        hidden = replace(decisions.states[fact], status=Status.ARCHIVED, status_ms=since, held=False)
-        decisions.change(fact, hidden, "archive", because)
-    decisions.add(ctx.extension.call_off(ctx, decisions, [identity, *going], because))
-    return [resting[i] for i in going]
+    going = [r.id for r in facts if not decisions.states[r.id].pinned]
+    reasons = {m.id: f"archived: it says the same words as {identity}, which {because}" for m in messages}
+    reasons |= dict.fromkeys(going, f"archived: it rests on {identity} alone, which {because}")
+    for target, reason in reasons.items():
+        state = replace(decisions.states[target], status=Status.ARCHIVED, status_ms=since, held=False)
+        decisions.change(target, state, "archive", reason)
+    decisions.add(ctx.extension.call_off(ctx, decisions, [identity, *going], f"archived: {identity} {because}"))
+    return HiddenBeside([resting[i] for i in going], messages)
 
 
-def with_hidden_facts(ctx: Context, done: Outcome, gone: Sequence[RestingFact]) -> Outcome:
-    """Return what a verb did that hid a memory with facts of it: those that went, and those that stay."""
+def with_hidden(ctx: Context, done: Outcome, gone: HiddenBeside) -> Outcome:
+    """Return what a verb did that hid a memory: what went with it, which facts stay, and what still says the same."""
     none: tuple[RestingFact, ...] = ()
     stay = read_after(
         ctx, done.operation, lambda: ctx.extension.facts_resting_on(ctx, read_record(ctx, done.id), "all"), none
     )
-    return replace(done, hidden_facts=tuple(gone), still_believed=stay)
+    done = replace(done, hidden_facts=tuple(gone.facts), hidden_messages=named(gone.messages), still_believed=stay)
+    return with_said_by(ctx, done)
+
+
+def with_said_by(ctx: Context, done: Outcome) -> Outcome:
+    """Return what a verb did that hid a memory, with the notes and messages in view that still say the same."""
+    none: tuple[tuple[SayingMemory, ...], int] = ((), 0)
+    said_by, more = read_after(ctx, done.operation, lambda: say_the_same(ctx, read_record(ctx, done.id)), none)
+    return replace(done, said_by=said_by, said_by_more=more)
 
 
 def ids_by_namespace(ctx: Context, ids: Sequence[str]) -> dict[str, list[str]]:

@@ -115,13 +115,25 @@ class Extension(Generic[Ctx_contra]):
         """Return the newest notes and messages in view that say a fact, oldest first, and how many others do."""
         return (), 0
 
+    def saying_facts_of(self, _ctx: Ctx_contra, _record: Record, _others: Sequence[Record], /) -> Mapping[str, bool]:
+        """Return memory -> whether it says more, of those that say a fact of a memory: its sources, and of ``others``.
+
+        ``others`` have words of the memory; no link says which of them say its facts.
+        """
+        return {}
+
     def facts_resting_on(
-        self, _ctx: Ctx_contra, _record: Record, _which: Literal["sole", "all"] = "sole", /
+        self,
+        _ctx: Ctx_contra,
+        _record: Record,
+        _which: Literal["sole", "all"] = "sole",
+        _hidden: Collection[str] = (),
+        /,
     ) -> tuple[RestingFact, ...]:
         """Return believed facts that a memory says: where it is hidden those that nothing in view says.
 
         Where it is in view: those that no longer are believed if it is replaced, because they rest on it alone. With
-        ``all`` also those that other memories say.
+        ``all`` also those that other memories say. ``hidden`` are memories that are to be hidden with it.
         """
         return ()
 

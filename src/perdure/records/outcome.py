@@ -40,11 +40,11 @@ class RestingFact(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class SayingMemory(JsonRecord):
-    """A note or message in view that says a fact."""
+    """A note or message that says a fact, or what another memory says."""
 
     id: str  # its id
     content: str  # its first words
-    says_more: bool  # whether it says more than this fact, so that forgetting it takes that along
+    says_more: bool  # whether it says more than that, so that forgetting it takes that along
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,16 @@ class Outcome(JsonRecord):
 
     memory: MemoryItem  # the memory as it now is
     operation: str | None  # the operation that ``undo`` takes back; None where nothing was written
-    # of a memory that was forgotten: the facts that were hidden with it, because nothing else in view says them
+    # of a memory that was forgotten: the facts that were hidden with it, because they rest on nothing else in view
     hidden_facts: tuple[RestingFact, ...] = field(default=(), kw_only=True)
+    # of a note that was forgotten or denied: the messages in which the same person says its words and nothing else,
+    # oldest first; they were hidden with it
+    hidden_messages: tuple[SayingMemory, ...] = field(default=(), kw_only=True)
     # of a memory that is hidden now: the facts that are still believed and that nothing in view says; of one that was
     # forgotten: those of its facts that stay, because other memories say them or they are pinned
     still_believed: tuple[RestingFact, ...] = field(default=(), kw_only=True)
-    # of a fact that was forgotten: the newest three notes and messages that say it and are still shown
+    # of a fact that was forgotten: the newest three notes and messages that say it and are still shown; of a memory
+    # that was forgotten or denied: those that say its facts, or nearly its words
     said_by: tuple[SayingMemory, ...] = field(default=(), kw_only=True)
     said_by_more: int = field(default=0, kw_only=True)  # how many others there are
     # of a memory that was confirmed or remembered again: what is in view of the later statements, or took the place of

@@ -138,7 +138,8 @@ class OutdatedFact(JsonRecord):
     """Something that a memory says and that holds no longer."""
 
     id: str  # the fact; the memory itself where a later text names its value
-    content: str  # what it says, without whom it is about: "database host: db-7"
+    # what it says: "database host: db-7"; with whom it is about where the memory is, or may be, about several things
+    content: str
     over: str  # why: "ended" (it held until then), "denied" or "replaced"
     since: InstantText  # when it ended, was denied or was replaced
     replaced_by: str | None = None  # what is believed in its place

@@ -22,6 +22,7 @@ OUTCOME: Final = (
     "operation",
     "changed",
     "hidden_facts",
+    "hidden_messages",
     "still_believed",
     "said_by",
     "said_by_more",

@@ -132,7 +132,8 @@ class ReviewingVerbs:
 
         Raises:
             NotFound: There is no such memory.
-            InvalidInput: It is hidden, or no longer believed; the error names what took its place.
+            InvalidInput: It is hidden, or no longer believed, or a fact that has ended; the error says what to do, and
+                names what took its place.
         """
         return feedback.confirm(self._context, id)
 
@@ -140,8 +141,9 @@ class ReviewingVerbs:
     def deny(self, id: Identity, reason: Reason | None = None) -> Outcome:
         """Record that a person says a memory is wrong: it is invalidated. ``undo`` reverses this.
 
-        The facts that it alone says are denied with it; pinned ones stay. What they alone had replaced is believed
-        again; where a person had replaced it, a person is asked about it.
+        The facts that rest on it alone are denied with it, and with a note the messages in which the same person says
+        its words and nothing else; pinned ones stay. What they alone had replaced is believed again; where a person had
+        replaced it, a person is asked about it.
 
         Raises:
             NotFound: There is no such memory.

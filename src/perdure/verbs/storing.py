@@ -230,14 +230,15 @@ class StoringVerbs:
         "Change one memory",
         hides=True,
         agent=("id", "reason"),
-        tell="Archive a memory that is wrong or no longer wanted, with the facts that only it says. undo brings them "
-        "back.",
+        tell="Archive a memory that is wrong or no longer wanted, with the facts that rest on it alone. The reply "
+        "names what still says it: forget that, too. undo brings all back.",
     )
     def forget(self, id: Identity, reason: Reason | None = None) -> Outcome:
         """Archive a memory that is wrong or no longer wanted; ``restore`` or ``undo`` brings it back.
 
-        The facts that nothing else in view says go with it (``hidden_facts``); pinned ones stay. What says a fact stays
-        when the fact is forgotten, and is named (``said_by``). Nothing is erased.
+        The facts that rest on nothing else in view go with it (``hidden_facts``), and with a note the messages in which
+        the same person says its words and nothing else (``hidden_messages``); pinned ones stay. What says it or its
+        facts in other words stays, and is named (``said_by``). Nothing is erased.
 
         Raises:
             NotFound: There is no such memory.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from perdure.interfaces.views.blocks import Block, Identifier, Line, Untrusted, command
-from perdure.records.outcome import Outcome, RestingFact
+from perdure.records.outcome import Outcome, RestingFact, SayingMemory
 
 _REST: Final = "Facts still active although their source is hidden:"
 _STAY: Final = "Facts that stay, because other memories say them or they are pinned:"
@@ -16,13 +16,14 @@ _FEW_IDS: Final = 3
 
 def view_left_behind(outcome: Outcome, *, takes_facts: bool) -> Iterator[Block]:
     """Show the facts that went with a memory and those that stay, or the memories that still say a fact."""
-    yield from _listed_facts("Facts archived with it, because only it says them:", outcome.hidden_facts)
+    yield from _listed("Facts archived with it, because they rest on it alone:", outcome.hidden_facts)
+    yield from _listed("Messages hidden with it, because they say its words:", outcome.hidden_messages)
     yield from _still_believed(_STAY if takes_facts else _REST, outcome.still_believed)
     yield from _still_said(outcome)
 
 
 def _still_said(outcome: Outcome) -> Iterator[Block]:
-    """Show what still says a fact that was forgotten, and how each is forgotten, too, or told without it."""
+    """Show what still says a fact or memory that was forgotten, and how each is, too, or told without it."""
     if outcome.said_by:
         yield Line("Still said, and shown, by:", tone="warning")
     for memory in outcome.said_by:
@@ -39,13 +40,13 @@ def _still_said(outcome: Outcome) -> Iterator[Block]:
 
 def _still_believed(head: str, facts: Sequence[RestingFact]) -> Iterator[Block]:
     """Show the facts that a hidden memory leaves behind, and how they are denied."""
-    yield from _listed_facts(head, facts)
+    yield from _listed(head, facts)
     if facts:
         deny = command("review", id=Identifier(facts[0].id), verdict="deny")
         yield Line(("If it is wrong as well: ", deny), tone="faint")
 
 
-def _listed_facts(head: str, facts: Sequence[RestingFact]) -> Iterator[Block]:
+def _listed(head: str, facts: Sequence[RestingFact | SayingMemory]) -> Iterator[Block]:
     if not facts:
         return
     yield Line(head, tone="warning")

@@ -31,7 +31,7 @@ from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import STANDS_FOR, Form, Kind, MemoryItem, Scope, Shelf, State, Status, Trust
 from perdure.records.recall import Filters, Hit
-from perdure.rules.lifecycle.confirmation import answers_to, confirmation_question
+from perdure.rules.lifecycle.confirmation import answers_to, confirmation_question, without_begun_day
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE
 from perdure.rules.lifecycle.stale_facts import validated_at
 from perdure.rules.presentation import believed_first, facts_first
@@ -286,11 +286,14 @@ def _mark_fact(
 ) -> Hit:
     """Return a fact that was found with what is known of it; a person is asked about its whole text."""
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
+    if fact is not None and fact.has_ended(now):  # nobody need confirm it
+        memory = replace(memory, aging=False)
     is_asked = memory.aging and not (fact is not None and (fact.asked_not or fact.denied))
     question = hit.question
     if is_asked:
         trust = stored_trust(memory.metadata) if word is None else word
-        question = confirmation_question(replace(memory, content=whole), validated_at(memory.state), trust)
+        asked = without_begun_day(replace(memory, content=whole), now)
+        question = confirmation_question(asked, validated_at(memory.state), trust)
     answers = answers_to(is_fact=fact is not None, is_contested=bool(hit.contested_with)) if question else ()
     return replace(hit, memory=memory, question=question, answers=answers)
 

@@ -11,7 +11,7 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.doubted_facts import with_doubts
 from perdure.knowledge.operations.entities import find_entity
-from perdure.knowledge.operations.fact_recall import open_conflicts, with_known_starts, with_learned_rate
+from perdure.knowledge.operations.fact_recall import facts_of, open_conflicts, with_known_starts, with_learned_rate
 from perdure.knowledge.operations.fact_session import PredicateSynonyms
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import UNNAMED, Fact
@@ -30,21 +30,19 @@ from perdure.operations.documents import (
     whose_words,
 )
 from perdure.operations.ports import Context
+from perdure.operations.repeated_statements import newest
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status, Trust
 from perdure.records.outcome import FactReasons, RestingFact, SayingMemory
 from perdure.records.recall import Filters
 from perdure.records.report import JournalEntry
 from perdure.rules.document_edits import DocumentEdits
-from perdure.rules.lifecycle.confirmation import confirmation_question
+from perdure.rules.lifecycle.confirmation import confirmation_question, without_begun_day
 from perdure.rules.lifecycle.signals import whole_memory_items
 from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, unconfirmed_since, validated_at
 from perdure.rules.point_in_time import believed_until
 
 SUBJECTS: Final = 5  # the facts of so many entities are read first, and then of twice as many each time
-
-_SAYING: Final = 3  # notes and messages that a reply names as still saying a fact
-_WORDS: Final = 200  # characters of each
 
 ALL: Final = Filters()
 _SHOWN: Final = (*BELIEVED, UPCOMING)
@@ -182,9 +180,11 @@ def _by_end(links: Iterable[tuple[str, str]], end: int) -> dict[str, list[str]]:
 
 def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Instant, word: Trust) -> FactLine:
     state, policy = memory.state, ctx.policy
-    over = state.status is Status.ACTIVE and fact.has_ended(now)
+    has_ended = fact.has_ended(now)
+    over = state.status is Status.ACTIVE and has_ended
     shown = FactState.SUPERSEDED.value if over else state_of(state, policy, now).value
     aging = is_aging(state, policy, now) and not over
+    asked = without_begun_day(memory, now)
     subject = names.current_entity(fact.subject)
     return FactLine(
         id=memory.id,
@@ -205,11 +205,11 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         believed_from=_when(state.recorded_ms),
         believed_to=_when(believed_until(fact, state)),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
-        question=confirmation_question(memory, validated_at(state), word) if aging and not fact.denied else "",
+        question=confirmation_question(asked, validated_at(state), word) if aging and not fact.denied else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
         denied=fact.denied,
         called=fact.called,
-        unconfirmed_since=unconfirmed_since(state) if aging or is_unanswered(state, policy) else "",
+        unconfirmed_since=unconfirmed_since(state) if aging or (is_unanswered(state, policy) and not has_ended) else "",
     )
 
 
@@ -217,24 +217,23 @@ def _when(at: Instant | None) -> str:
     return "" if at is None else text_of(at)
 
 
-def resting_facts(ctx: Context, record: Record, *, alone: bool = True) -> tuple[RestingFact, ...]:
+def resting_facts(
+    ctx: Context, record: Record, *, alone: bool = True, hidden: Collection[str] = ()
+) -> tuple[RestingFact, ...]:
     """Return the believed facts that a memory says, of them those that nothing else does unless ``alone`` is false.
 
     Beside a hidden memory others count while they are in view; beside one in view until they are superseded or denied.
+    Those that are to be ``hidden`` with it do not count.
     """
     now, place = ctx.clock(), record.namespace
-    found = derived_from(ctx, place, [record.id]).get(record.id, [])
-    told = [Fact.from_data(d.id, d.data) for d in find_documents(ctx, place, Shelf.FACT, sorted(found))]
+    told = list(_said_facts(ctx, record).values())
     sources = {s.memory for fact in told for s in fact.sources}
     states = find_states(ctx, place, sorted(sources | {fact.id for fact in told}))
     in_view = {i for i, state in states.items() if state.status is Status.ACTIVE}
     over = {i for i, state in states.items() if state.status in (Status.SUPERSEDED, Status.INVALIDATED)}
-    others = (in_view if record.state.status is not Status.ACTIVE else sources - over) - {record.id}
-    resting = [
-        fact.id
-        for fact in told
-        if fact.id in in_view and not fact.has_ended(now) and not (alone and _has_source_in(fact, others))
-    ]
+    others = (in_view if record.state.status is not Status.ACTIVE else sources - over) - {record.id, *hidden}
+    current = [fact for fact in told if fact.id in in_view and not fact.has_ended(now)]
+    resting = [fact.id for fact in current if not (alone and _has_source_in(fact, others))]
     return tuple(RestingFact(r.id, r.content.text) for r in find_records(ctx, place, resting))
 
 
@@ -246,15 +245,38 @@ def said_by(ctx: Context, record: Record) -> tuple[tuple[SayingMemory, ...], int
         return (), 0
     fact = Fact.from_data(record.id, found[0].data)
     records = find_records(ctx, place, sorted({s.memory for s in fact.sources}))
-    saying = sorted((r for r in records if r.state.status is Status.ACTIVE), key=lambda r: (r.state.created_ms, r.id))
+    saying = [r for r in records if r.state.status is Status.ACTIVE]
     words = FactWords.of(fact, record.content.text)
-    told = tuple(SayingMemory(r.id, r.content.text[:_WORDS], _says_more(ctx, r, words)) for r in saying[-_SAYING:])
-    return told, len(saying) - len(told)
+    return newest(saying, {r.id for r in saying if _says_more(ctx, r, [words])})
 
 
-def _says_more(ctx: Context, record: Record, fact: FactWords) -> bool:
-    """Return whether a memory says more than one fact, which is believed no longer."""
-    return bool(resting_facts(ctx, record, alone=False)) or says_more(record.content.text, [fact])
+def saying_facts_of(ctx: Context, record: Record, others: Sequence[Record]) -> dict[str, bool]:
+    """Return memory -> whether it says more, of those that say a fact of another one and are in view.
+
+    These are the sources of its facts, and those of ``others`` of which a sentence has a value and whom that is said
+    of. Nobody links messages to the facts that others hand over.
+    """
+    place = record.namespace
+    if not (facts := _said_facts(ctx, record)):
+        return {}
+    texts = {r.id: r.content.text for r in find_records(ctx, place, sorted(facts))}
+    words = [FactWords.of(fact, texts.get(i, "")) for i, fact in facts.items()]
+    sources = {s.memory for fact in facts.values() for s in fact.sources} - {record.id}
+    known = {r.id for r in others}
+    rest = find_records(ctx, place, sorted(sources - known))
+    saying = [r for r in others if r.id in sources or any(w.is_told_in(r.content.text) for w in words)]
+    saying += [r for r in rest if r.state.status is Status.ACTIVE]
+    return {r.id: _says_more(ctx, r, words) for r in saying}
+
+
+def _said_facts(ctx: Context, record: Record) -> dict[str, Fact]:
+    said = derived_from(ctx, record.namespace, [record.id]).get(record.id, [])
+    return facts_of(ctx, record.namespace, sorted(said))
+
+
+def _says_more(ctx: Context, record: Record, facts: Sequence[FactWords]) -> bool:
+    """Return whether a memory says more than some facts, which are believed no longer."""
+    return bool(resting_facts(ctx, record, alone=False)) or says_more(record.content.text, facts)
 
 
 def _has_source_in(fact: Fact, memories: Collection[str]) -> bool:

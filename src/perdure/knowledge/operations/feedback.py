@@ -16,18 +16,19 @@ from perdure.knowledge.operations.past_claims import replace_past
 from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Span, Value
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
-from perdure.operations.answers_about_hidden import refused_as_hidden
-from perdure.operations.decisions import outcome, with_hidden_facts
+from perdure.operations.answers_about_hidden import refused_as_ended, refused_as_hidden
+from perdure.operations.decisions import HiddenBeside, outcome, with_hidden, with_said_by
 from perdure.operations.identify import operations_of
 from perdure.operations.lifecycle.review import ANSWERS
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import take_claims
+from perdure.operations.repeated_statements import same_messages
 from perdure.operations.superseding import still_true
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import ConflictError, InvalidInput
 from perdure.records.instant import Instant, wall_clock
-from perdure.records.memory import SUPERSEDES, Draft, Kind, Record, Status
-from perdure.records.outcome import Outcome, RestingFact
+from perdure.records.memory import SUPERSEDES, Draft, Kind, Record, Shelf, Status
+from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.point_in_time import is_past
 from perdure.rules.redaction import labelled_secrets, redact_with
@@ -42,12 +43,15 @@ def confirm(ctx: Context, identity: str) -> Outcome:
     """Write down that a person says that a memory is still true: confidence + 0.02, the truth clock anew.
 
     What contradicts it in an open conflict is superseded; open questions about it are closed. Links that call it
-    untrue are removed.
+    untrue are removed. Of a fact that has ended only an open question is answered so.
     """
     removed: list[str] = []
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
-        if record.id in writer.work.facts:
+        if (fact := writer.work.facts.get(record.id)) is not None:
+            is_open = any(ctx.store.documents.find(record.namespace, Shelf.REVIEW, [record.id]))
+            if fact.has_ended(now) and not is_open:
+                raise refused_as_ended(ctx, record, fact.valid_to or now, fact.followed_by)
             writer.validate(record.id, now, "a person confirmed it")
             return
         outcome = validate_state(record.state, now)
@@ -66,33 +70,45 @@ def confirm(ctx: Context, identity: str) -> Outcome:
 def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
     """Write down that a person says that a memory is wrong: it is invalidated, for good.
 
-    The facts that it alone says are denied with it; pinned ones stay. What they alone had taken the place of is
-    believed again.
+    The facts that it alone says are denied with it, and the messages in which the same person says its words and
+    nothing else; pinned ones stay. What they alone had taken the place of is believed again.
     """
     detail = f": {reason}" if reason else ""
-    gone: list[RestingFact] = []
+    gone = HiddenBeside()
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
+        nonlocal gone
         because = f"a person denied it{detail}"
-        work = writer.work
-        if record.id in work.facts:
+        if record.id in writer.work.facts:
             writer.retire(record.id, FactEvent.DENIED, now, now, because)
             restore_displaced(writer, [record.id], f"{because}: {record.content.text}")
             return
-        resting = {fact.id: fact for fact in resting_facts(ctx, record)}
-        work.read(resting)
-        gone[:] = [fact for fact in resting.values() if not work.states[fact.id].pinned]
-        for fact in gone:
-            writer.retire(
-                fact.id, FactEvent.DENIED, now, now, f"a person denied {record.id}, which alone says it{detail}"
-            )
-        after = replace(record.state, status=Status.INVALIDATED, status_ms=now, held=False)
-        work.change(record.id, after, "denied", f"invalidated: {because}")
-        work.close_reviews(record.id, because)
-        restore_displaced(writer, [*(fact.id for fact in gone), record.id], f"a person denied {record.id}{detail}")
+        gone = _deny_text(writer, record, now, detail)
 
     done = apply_answer(ctx, identity, "deny", detail, act)
-    return with_hidden_facts(ctx, done, gone) if gone else done
+    if done.memory.kind is Kind.FACT:
+        return done
+    return with_hidden(ctx, done, gone) if gone.facts or gone.messages else with_said_by(ctx, done)
+
+
+def _deny_text(writer: ClaimWriter, record: Record, now: Instant, detail: str) -> HiddenBeside:
+    """Invalidate a note or message, and with it what only says it again and the facts that rest on it alone."""
+    work, denied = writer.work, f"a person denied {record.id}"
+    messages = same_messages(work.ctx, record)
+    work.include(messages)
+    resting = {fact.id: fact for fact in resting_facts(work.ctx, record, hidden=[m.id for m in messages])}
+    work.read(resting)
+    facts = [fact for fact in resting.values() if not work.states[fact.id].pinned]
+    for fact in facts:
+        writer.retire(fact.id, FactEvent.DENIED, now, now, f"{denied}, on which alone it rests{detail}")
+    reasons = {record.id: f"a person denied it{detail}"}
+    reasons |= {m.id: f"{denied}, which says the same words{detail}" for m in messages}
+    for target, because in reasons.items():
+        after = replace(work.states[target], status=Status.INVALIDATED, status_ms=now, held=False)
+        work.change(target, after, "denied", f"invalidated: {because}")
+        work.close_reviews(target, because)
+    restore_displaced(writer, [*(fact.id for fact in facts), record.id], f"{denied}{detail}")
+    return HiddenBeside(facts, messages)
 
 
 def correct(ctx: Context, identity: str, value: str) -> Outcome:

@@ -16,7 +16,7 @@ from perdure.knowledge.rules.fact_records import (
     word_of,
 )
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Document, Kind, MemoryItem, Record, State, Tier, Trust
+from perdure.records.memory import Document, Kind, MemoryItem, Record, State, Status, Tier, Trust
 from perdure.records.outcome import AuthorityCheck, ConfidenceChange, FactConflict, FactReasons, SupportingQuote
 from perdure.records.policy import Policy
 from perdure.records.report import JournalEntry
@@ -54,9 +54,12 @@ def explain_fact(
     origin = describe_origin(fact.learned, word)
     is_upcoming = fact.retired is None and fact.is_upcoming(now)
     begins = (f"It begins to hold at {_when(fact.valid_from)}, by itself.",) if is_upcoming else ()
+    state = UPCOMING if is_upcoming else state_of(memory.state, policy, now).value
+    has_ended = memory.state.status is Status.ACTIVE and fact.has_ended(now)
+    ended = (f"It ended at {_when(fact.valid_to)}: nobody is asked whether it still holds.",) if has_ended else ()
     return FactReasons(
         says=memory.content,
-        state=UPCOMING if is_upcoming else state_of(memory.state, policy, now).value,
+        state=FactState.SUPERSEDED.value if has_ended else state,
         learned=origin,
         trust=NOTED if word == NOTED else fact.trust.value,
         valid_from=_when(fact.valid_from),
@@ -71,7 +74,8 @@ def explain_fact(
         checks=tuple(_check(d) for d in sorted(checks, key=lambda d: (int(d.data.get("at_ms", 0)), d.name))),
         next=(_PAST,)
         if is_past(fact, memory.state)
-        else (*begins, *forecast_fact(memory.state, policy, now, _uses(memory.id, history), muted=fact.asked_not)),
+        else ended
+        or (*begins, *forecast_fact(memory.state, policy, now, _uses(memory.id, history), muted=fact.asked_not)),
     )
 
 

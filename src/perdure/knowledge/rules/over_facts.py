@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.over_words import FactWords, over_in_text, says_more
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Scope, State, Status
 from perdure.records.recall import Filters, OutdatedFact, TextCaveats
+from perdure.rules.escaping import LONGEST_LABEL
 from perdure.rules.point_in_time import believed_until, is_denied_past, is_past
 
 
@@ -112,15 +115,31 @@ def over_in(
     told_as_past: Collection[str],
     words: Mapping[str, FactWords],
 ) -> OutdatedFacts:
-    """Return what of a memory holds no longer; ``words`` has those of its facts, if some of them are over."""
+    """Return what of a memory holds no longer; ``words`` has those of its facts, if some of them are over.
+
+    Where it is, or may be, about several things, each says which one: others may have the same value.
+    """
     own = tuple(over[i] for i in sorted(says, reverse=True) if i in over)
     if not own:
         return OutdatedFacts((), frozenset(says), is_whole=False)
     known = [i for i in says if i in words]
     more = any(i in told_as_past for i in known) or says_more(text, [words[i] for i in known])
     holds = not over.keys() >= set(known)
+    own = tuple(_with_subject(fact, words, is_told_alone=not more) for fact in own)
     in_text = over_in_text(text, [(words[fact.id], fact.content) for fact in own])
     return OutdatedFacts(own, frozenset(says), not (holds or more), holds and not more, in_text)
+
+
+def _with_subject(fact: OutdatedFact, words: Mapping[str, FactWords], *, is_told_alone: bool) -> OutdatedFact:
+    """Return what is over with whom it is about, unless ``words`` are all about that one and nothing else is told.
+
+    Who speaks of themselves and tells more need not be named. A name that leaves no room for the value is left out.
+    """
+    abouts = {own.about for own in words.values()}
+    if fact.id not in words or (len(abouts) == 1 and (is_told_alone or abouts == {USER})):
+        return fact
+    whole = f"{words[fact.id].about}: {fact.content}"
+    return replace(fact, content=whole) if len(whole) <= LONGEST_LABEL else fact
 
 
 def with_plans(over: OutdatedFacts, facts: Sequence[Fact], at: Instant) -> OutdatedFacts:

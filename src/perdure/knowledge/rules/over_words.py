@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.records.facts import Fact
 from perdure.records.recall import TextCaveats
 from perdure.rules.language.clauses import finer_clauses, whole_statements
@@ -30,17 +31,17 @@ _DATE: Final = re.compile(r"(?:19|20)\d\d(?:-\d\d){0,2}")
 class FactWords:
     """The words by which a text may say a fact."""
 
+    about: str  # whom or what it is about, by name
     subject: frozenset[str]
     predicate: frozenset[str]
     value: frozenset[str]
     shown: str  # the value, in small letters
-    about: str  # whom or what it is about, as it is written
 
     @classmethod
     def of(cls, fact: Fact, content: str) -> FactWords:
         """Return the words of a fact, whose memory says ``content``: whom it is about comes first there."""
         subject, predicate = content.partition(": ")[0], fact.predicate.replace("_", " ")
-        return cls(_stems(subject), _stems(predicate), _stems(fact.value.text), fact.value.text.casefold(), subject)
+        return cls(subject, _stems(subject), _stems(predicate), _stems(fact.value.text), fact.value.text.casefold())
 
     def is_named_in(self, clause: str) -> bool:
         """Whether a clause has a word of the predicate or the value."""
@@ -57,6 +58,14 @@ class FactWords:
             return True
         is_said = has_words_of(sentence, self.about) and says_value(sentence, self.shown)
         return is_said and (names_predicate or not is_number(self.shown))
+
+    def is_told_in(self, text: str) -> bool:
+        """Whether a sentence has the value and whom it is about; of who speaks, a word of the predicate instead."""
+        parts = [text[start:end] for start, end in sentences(text[:_HEAD])]
+        named = [_stems(part) for part in parts if self.has_value(part)]
+        if self.about == USER:
+            return any((self.predicate - self.value) & words for words in named)
+        return bool(self.subject) and any(self.subject <= words for words in named)
 
     def has_value(self, clause: str) -> bool:
         """Whether a text has the value: all of its words, or in a script without spaces its characters."""

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from perdure.operations.decisions import decide, hide_facts, with_hidden_facts
+from perdure.operations.decisions import HiddenBeside, decide, hide_beside, with_hidden, with_said_by
 from perdure.operations.ports import Context
-from perdure.operations.shown_again import bring_back_facts
-from perdure.operations.writing import read_after, read_record
+from perdure.operations.shown_again import bring_back
+from perdure.operations.writing import read_record
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import Form, Kind, Record, State, Status, Tier
-from perdure.records.outcome import Outcome, RestingFact, SayingMemory
+from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_form
@@ -48,23 +48,21 @@ def archive(ctx: Context, identity: str, reason: str) -> Outcome:
 
 
 def forget(ctx: Context, identity: str, reason: str) -> Outcome:
-    """Hide a memory, and with it the facts that nothing else in view says; ``restore`` brings all of them back.
+    """Hide a memory, and with it the facts that rest on it alone; ``restore`` brings all of them back.
 
-    What says a fact stays as it is, and is named: it may say more, and somebody wrote it.
+    With a note go the messages in which the same person says its words and nothing else. What says the same in other
+    words, or says a fact that is forgotten, stays as it is and is named: it may say more, and somebody wrote it.
     """
-    gone: list[RestingFact] = []
+    gone = HiddenBeside()
 
-    def with_facts(decisions: Decisions, record: Record) -> Sequence[Change]:
-        gone[:] = hide_facts(ctx, decisions, record.id, f"archived: {identity}, which alone says it, was forgotten")
+    def with_rest(decisions: Decisions, record: Record) -> Sequence[Change]:
+        nonlocal gone  # told in the reply; an attempt that is repeated decides anew
+        gone = hide_beside(ctx, decisions, record.id, "was forgotten")
         return ()
 
     because = f"archived by hand: {reason}"
-    done = decide(ctx, identity, "archive", _hide(ctx, identity), because, beside=with_facts)
-    if done.memory.kind is not Kind.FACT:
-        return with_hidden_facts(ctx, done, gone if done.changed else ())
-    none: tuple[tuple[SayingMemory, ...], int] = ((), 0)
-    saying, more = read_after(ctx, done.operation, lambda: ctx.extension.said_by(ctx, read_record(ctx, identity)), none)
-    return replace(done, said_by=saying, said_by_more=more)
+    done = decide(ctx, identity, "archive", _hide(ctx, identity), because, beside=with_rest)
+    return with_said_by(ctx, done) if done.memory.kind is Kind.FACT else with_hidden(ctx, done, gone)
 
 
 def _hide(ctx: Context, identity: str) -> Callable[[State], State]:
@@ -82,8 +80,8 @@ def _hide(ctx: Context, identity: str) -> Callable[[State], State]:
 def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
     """Show an archived memory again, and more of its text where a form is named.
 
-    Its ages restart, so that the next sweep does not take it back. The facts that were hidden with it come back,
-    too. Of a fact beside which another value is believed by now both are contested, and a person is asked.
+    Its ages restart, so that the next sweep does not take it back. The facts and messages that were hidden with it
+    come back, too. Of a fact beside which another value is believed by now both are contested, and a person is asked.
     """
     text = read_record(ctx, identity).content.text
     shown = None if level is None else render_form(text, level, ctx.policy.compression)
@@ -101,7 +99,7 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
         change,
         because,
         shown=texts,
-        beside=lambda decisions, record: bring_back_facts(ctx, decisions, record),
+        beside=lambda decisions, record: bring_back(ctx, decisions, record),
     )
 
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from perdure.operations.decisions import (
+    HiddenBeside,
     begin,
     close_questions,
-    hide_facts,
+    hide_beside,
     outcome,
     read_visible,
-    with_hidden_facts,
+    with_hidden,
     write,
 )
 from perdure.operations.documents import find_documents, find_states, pages, whose_words
@@ -37,6 +38,7 @@ from perdure.rules.lifecycle.confirmation import (
     contradiction_question,
     day_in_words,
     duplicate_question,
+    without_begun_day,
 )
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.signals import current_signals, whole_memory_items
@@ -59,7 +61,7 @@ Fact = Mapping[str, Any]  # what the document of a fact says
 def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     """Return open questions, contradictions first, then the highest value at risk; hidden memories are not asked about.
 
-    Asked about are memories with an open review, and facts that are ageing, but not those of which
+    Asked about are memories with an open review, and facts that are ageing, but not those that have ended or of which
     a person said: do not ask again, nor a person's own name, age and birthday.
     """
     now = ctx.clock()
@@ -72,8 +74,10 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         rivals = _rivals(ctx, namespace, [d.name for some in reviews.values() for d in some], now)
         facts |= _facts(ctx, namespace, [i for i in rivals if i not in facts])
         words = whose_words(ctx, namespace, facts)
-        asked = [m for m in visible if m.id in reviews]
-        questions += [q for m in asked if (q := _question(m, reviews[m.id], rivals, words)) is not None]
+        ended = {i for i, fact in facts.items() if _has_ended(fact, now)}  # which of two holds then is no question
+        against = {i: m for i, m in rivals.items() if i not in ended}
+        asked = [(m, {} if m.id in ended else against) for m in visible if m.id in reviews]
+        questions += [q for m, others in asked if (q := _question(m, reviews[m.id], others, words)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
     stale = _aging_facts(ctx, namespace, now, about, most)
     words = whose_words(ctx, namespace, {m.id: fact for m, fact in stale if fact is not None})
@@ -126,8 +130,10 @@ def _aging_facts(
     for start in range(0, len(ranked), FEW):
         page = ranked[start : start + FEW]
         facts = _facts(ctx, namespace, page)
-        records = ctx.store.get(namespace, [i for i in page if not _is_never_asked(facts.get(i), by_age=True)])
-        found += [(m, facts.get(m.id)) for m in whole_memory_items(records, ctx.policy, now)]
+        over = {i for i, fact in facts.items() if _has_ended(fact, now)}
+        asked = [i for i in page if i not in over and not _is_never_asked(facts.get(i), by_age=True)]
+        records = ctx.store.get(namespace, asked)
+        found += [(m, facts.get(m.id)) for m in _asked_items(ctx, records, now)]
         if len(found) >= most:
             break
     return found
@@ -155,6 +161,11 @@ def _is_never_asked(fact: Fact | None, *, by_age: bool = False) -> bool:
     return (by_age and bool(fact.get("denied"))) or bool(
         fact["asked_not"] or (fact["subject"] == USER and fact["predicate"] in ABOUT_ONESELF)
     )
+
+
+def _has_ended(fact: Fact, now: Instant) -> bool:
+    """Whether the day has come on which a fact was said to end, or on which what follows it begins."""
+    return fact["valid_to_ms"] is not None and fact["valid_to_ms"] <= now
 
 
 def left_today(ctx: Context, namespace: str) -> int:
@@ -211,7 +222,11 @@ def _other(review: str) -> str:
 
 def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> list[MemoryItem]:
     """Return those of some memories that are in view, with the whole texts that a person is asked about."""
-    return whole_memory_items(read_visible(ctx, namespace, ids) if ids else [], ctx.policy, now)
+    return _asked_items(ctx, read_visible(ctx, namespace, ids) if ids else [], now)
+
+
+def _asked_items(ctx: Context, records: Sequence[Record], now: Instant) -> list[MemoryItem]:
+    return [without_begun_day(m, now) for m in whole_memory_items(records, ctx.policy, now)]
 
 
 def _question(
@@ -255,14 +270,14 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
         decisions = begin(ctx, record.namespace, ctx.clock())
         decisions.admit([record])
         _decide(decisions, record, verdict, suffix)
-        because = f"archived: a person said that {identity}, which alone says it, is not right"
-        gone = hide_facts(ctx, decisions, identity, because) if verdict == "drop" else []
+        because = "a person said is not right"
+        gone = hide_beside(ctx, decisions, identity, because) if verdict == "drop" else HiddenBeside()
         decisions.add(closed)
         decisions.add(_kept_beside(ctx, record, closed) if verdict == "keep" else [])
         operation = "settle" if verdict == "keep" else "archive"  # what a person hides is no loss of upkeep
         written = write(ctx, decisions, operation, f"settle {identity}: {verdict}{suffix}")
         done = outcome(ctx, decisions.result(identity), written)
-        return with_hidden_facts(ctx, done, gone) if verdict == "drop" else done
+        return with_hidden(ctx, done, gone) if verdict == "drop" else done
 
     return retry(attempt)
 
