@@ -18,6 +18,7 @@ from perdure.rules.language.relative_days import resolve_days
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import as_sentence, sentences
 from perdure.rules.language.words import has_name
+from perdure.rules.last_said import told_on
 from perdure.rules.lasting import is_instruction, without_redacted
 from perdure.rules.meaning_guard import anchors
 from perdure.rules.source_trust import display_text
@@ -66,7 +67,7 @@ def render_line(
     text = _remaining_words(
         memory.content[:_HEAD],
         None if memory.kind is Kind.FACT else sort_of_memory(memory),
-        memory.created_at.date(),
+        told_on(memory).date(),
         tuple(shown),
         tuple(left_out),
         is_message=memory.kind is Kind.EPISODE,
@@ -84,13 +85,13 @@ def render_line(
     ):
         if texts:
             words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))}{end})"
-    if over.begins and first_day(memory.content, memory.created_at.date()) is None:
+    if over.begins and first_day(memory.content, told_on(memory).date()) is None:
         words += f" (from {over.begins})"
     if over.doubted and not (over.remarks or over.against):
         words += _DOUBT
     if bare:
         return f"- {who}{words}"
-    return f"- {who}{words} ({day_of(memory.created_at, year)}) [{label(shown_id(memory.id))}]"
+    return f"- {who}{words} ({day_of(told_on(memory), year)}) [{label(shown_id(memory.id))}]"
 
 
 def day_of(at: datetime, year: int | None) -> str:
