@@ -40,9 +40,13 @@ def say(memory, clock, who, texts, days=3):
 def talk_of_others(memory):
     """Keep enough for a merge to hide no large part of it."""
     things = ("scanner", "router", "printer", "scale")
-    texts = [f"Ticket {number * 37 + 11} about the {things[number % 4]} was closed." for number in range(25)]
-    for number, text in enumerate(texts):
-        memory.ingest([{"content": text, "speaker": "Desk"}], session=f"desk{number}")
+    memory.ingest(
+        [
+            {"content": f"Ticket {number * 37 + 11} about the {things[number % 4]} was closed.", "speaker": "Desk"}
+            for number in range(25)
+        ],
+        session="desk",
+    )
 
 
 def merge(memory):

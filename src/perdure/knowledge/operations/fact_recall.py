@@ -305,15 +305,19 @@ def open_conflicts(
     found: dict[str, list[str]] = {}
     pairs = list(dict.fromkeys((d.id, d.name) for d in conflicts if settled or d.data.get("outcome") == "open"))
     if not settled:
-        states = ctx.store.states(namespace, sorted({i for pair in pairs for i in pair})) if pairs else {}
-        believed = {i for i, (state, _) in states.items() if state.status is Status.ACTIVE}
-        then = ctx.clock() if at is None else at
-        believed -= {i for i, fact in facts_of(ctx, namespace, sorted(believed)).items() if fact.has_ended(then)}
+        believed = _believed(ctx, namespace, {i for pair in pairs for i in pair}, at) if pairs else set()
         pairs = [pair for pair in pairs if believed.issuperset(pair)]
     for older, newer in pairs:
         found.setdefault(older, []).append(newer)
         found.setdefault(newer, []).append(older)
     return found
+
+
+def _believed(ctx: Context, namespace: str, ids: Collection[str], at: Instant | None) -> set[str]:
+    """Return those of some facts that are in view and have not ended at an instant, or now."""
+    then, states = ctx.clock() if at is None else at, ctx.store.states(namespace, sorted(ids))
+    shown = sorted(i for i, (state, _) in states.items() if state.status is Status.ACTIVE)
+    return set(shown) - {i for i, fact in facts_of(ctx, namespace, shown).items() if fact.has_ended(then)}
 
 
 def rival_values(ctx: Context, namespace: str, says: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
