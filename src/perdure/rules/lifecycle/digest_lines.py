@@ -67,7 +67,7 @@ def render_line(
     text = _remaining_words(
         memory.content[:_HEAD],
         None if memory.kind is Kind.FACT else sort_of_memory(memory),
-        told_on(memory).date(),
+        memory.created_at.date(),
         tuple(shown),
         tuple(left_out),
         is_message=memory.kind is Kind.EPISODE,
@@ -85,7 +85,7 @@ def render_line(
     ):
         if texts:
             words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))}{end})"
-    if over.begins and first_day(memory.content, told_on(memory).date()) is None:
+    if over.begins and first_day(memory.content, memory.created_at.date()) is None:
         words += f" (from {over.begins})"
     if over.doubted and not (over.remarks or over.against):
         words += _DOUBT

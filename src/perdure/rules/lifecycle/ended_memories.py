@@ -9,14 +9,13 @@ from datetime import date
 from perdure.records.memory import Kind, MemoryItem
 from perdure.records.recall import Hit
 from perdure.rules.language.last_day import last_day
-from perdure.rules.last_said import told_on
 
 
 def end_of(memory: MemoryItem) -> date | None:
     """Return the last day on which a note or a message says that it holds; facts have days of their own."""
     if memory.kind not in (Kind.NOTE, Kind.EPISODE):
         return None
-    return last_day(memory.content, told_on(memory).date())
+    return last_day(memory.content, memory.created_at.date())
 
 
 def has_ended(memory: MemoryItem, today: date) -> bool:
