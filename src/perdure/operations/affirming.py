@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import LIKELY_SUPERSEDES, MAY_SUPERSEDE, Kind, Record
+from perdure.records.memory import LIKELY_SUPERSEDES, MAY_SUPERSEDE, STANDS_FOR, Kind, Record
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change, Row, Target
 from perdure.records.recall import Filters
@@ -47,29 +47,49 @@ def affirmed_by(
     Their journal tells when they were affirmed before, and which links that removed or turned round; what is older than
     its horizon counts as never affirmed.
     """
-    then = min(at for at in (filters.as_of, filters.known_at) if at is not None)
+    then = filters.then or 0
+    affirmed = {r.id for r in records if r.state.kind is not Kind.FACT and said_at(r.state) > then}
+    links = list(links)
+    merged = _said_by(ctx, namespace, [(i, o) for i, kind, o in links if kind == STANDS_FOR and i in affirmed], then)
     found, former = list[Record](), set(links)
     for record in records:
-        if record.state.kind is Kind.FACT or said_at(record.state) <= then:
+        if record.id not in affirmed:
             found.append(record)
             continue
-        validated, operations = _affirmed_before(ctx, record, then)
-        found.append(replace(record, state=replace(record.state, validated_ms=validated)))
+        before, operations = _affirmed_before(ctx, record, then)
+        last = max(said_at(before.state), merged.get(record.id, 0))
+        again = last if last > before.state.created_ms else before.state.validated_ms
+        found.append(replace(before, state=replace(before.state, validated_ms=again)))
         for operation in operations:
             former = _without(former, ctx.store.changes(namespace, operation))
     return found, sorted(former)
 
 
-def _affirmed_before(ctx: Context, record: Record, then: Instant) -> tuple[Instant | None, list[str]]:
-    """Return when a memory was last affirmed by an instant, and the operations that affirmed it since, latest first."""
-    at, operations = record.state.validated_ms, list[str]()
+def _said_by(ctx: Context, namespace: str, pairs: Sequence[tuple[str, str]], then: Instant) -> dict[str, Instant]:
+    """Return memory -> when the last of those that it stands for, each as (memory, other), was said by an instant."""
+    states = ctx.store.states(namespace, sorted({other for _, other in pairs})) if pairs else {}
+    said: dict[str, Instant] = {}
+    for identity, other in pairs:
+        if other in states and (at := said_at(states[other][0])) <= then:
+            said[identity] = max(at, said.get(identity, 0))
+    return said
+
+
+def _affirmed_before(ctx: Context, record: Record, then: Instant) -> tuple[Record, list[str]]:
+    """Return a memory as it was said by an instant, and the operations that affirmed it since, latest first.
+
+    One into which earlier ones were merged since has its own first day again.
+    """
+    at, created, operations = record.state.validated_ms, record.state.created_ms, list[str]()
     for line in reversed(ctx.store.journal(record.namespace, record.id)):
         if at is None or at <= then:
             break
         if line.target == Target.MEMORY and "validated_ms" in (line.after or {}):
-            at = (line.before or {}).get("validated_ms")
+            before = line.before or {}
+            at, created = before.get("validated_ms"), before.get("created_ms", created)
             operations.append(line.operation_id)
-    return (None if at is None or at > then else at), operations
+    at = None if at is None or at > then else at
+    return replace(record, state=replace(record.state, validated_ms=at, created_ms=created)), operations
 
 
 def _without(links: set[tuple[str, str, str]], changes: Sequence[Change]) -> set[tuple[str, str, str]]:

@@ -92,12 +92,21 @@ def _link(pair: ComparedPair, chance: float, least: float) -> Change:
 
 
 class CachedReads:
-    """Links, memories and keys of facts of a namespace, each read once however often it is asked for."""
+    """Links, memories and keys of facts of a namespace, each read once however often it is asked for.
 
-    __slots__ = ("_ctx", "_days", "_keys", "_links", "_namespace", "_records")
+    ``links`` has those that were read before. What was merged after ``then`` stands for itself.
+    """
 
-    def __init__(self, ctx: Context, namespace: str, links: Mapping[str, Links] = MappingProxyType({})) -> None:
-        self._ctx, self._namespace = ctx, namespace
+    __slots__ = ("_ctx", "_days", "_keys", "_links", "_namespace", "_records", "_then")
+
+    def __init__(
+        self,
+        ctx: Context,
+        namespace: str,
+        links: Mapping[str, Links] = MappingProxyType({}),
+        then: Instant | None = None,
+    ) -> None:
+        self._ctx, self._namespace, self._then = ctx, namespace, then
         self._links: dict[str, set[Link]] = {i: set(some) for i, some in links.items()}
         self._records: dict[str, Record | None] = {}
         self._keys: dict[str, str | None] = {}
@@ -111,7 +120,13 @@ class CachedReads:
             for link in self._ctx.store.links_at(self._namespace, unread):
                 for identity in wanted.intersection((link[0], link[2])):
                     self._links[identity].add(link)
-        return {link for i in ids for link in self._links[i]}
+        found = {link for i in ids for link in self._links[i]}
+        return found - self._of_later_merges(found) if self._then is not None else found
+
+    def _of_later_merges(self, links: Collection[Link]) -> set[Link]:
+        merges = {link for link in links if link[1] == STANDS_FOR}
+        records = self.records({other for *_, other in merges})
+        return {m for m in merges if m[2] in records and records[m[2]].state.status_ms > (self._then or 0)}
 
     def records(self, ids: Collection[str]) -> dict[str, Record]:
         """Return those of some memories that are there, by id."""

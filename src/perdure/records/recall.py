@@ -44,7 +44,12 @@ class Filters:
     @property
     def looks_back(self) -> bool:
         """Whether it asks about another time than now: what is hidden by now may be an answer."""
-        return self.as_of is not None or self.known_at is not None
+        return self.then is not None
+
+    @property
+    def then(self) -> Instant | None:
+        """The other time that it asks about, the earlier one of two; None where it asks about now."""
+        return min((at for at in (self.as_of, self.known_at) if at is not None), default=None)
 
     def asked_at(self, now: Instant) -> Instant:
         """Return the time that a question is about: days that it names are counted from there."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from perdure.records.instant import Instant
-from perdure.records.memory import State
+from datetime import datetime
+
+from perdure.records.instant import Instant, from_instant
+from perdure.records.memory import Kind, MemoryItem, State
 
 
 def said_at(state: State) -> Instant:
     """Return when a memory was last said: its own instant, or that at which it was confirmed or remembered again."""
     return state.created_ms if state.validated_ms is None else max(state.created_ms, state.validated_ms)
+
+
+def told_on(memory: MemoryItem) -> datetime:
+    """Return when a note or a message was last said, and when a fact was learned: its confirmations do not date it."""
+    return memory.created_at if memory.kind is Kind.FACT else from_instant(said_at(memory.state))
 
 
 def was_affirmed(state: State) -> bool:

@@ -165,7 +165,7 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
     says: dict[str, frozenset[str]] = {}
     if _may_be_over(ctx, namespace, hits):
         hits, says = _mark_over(ctx, namespace, hits, filters)
-    hits = _mark_conflicts(ctx, namespace, hits, {} if filters.looks_back else says)
+    hits = _mark_conflicts(ctx, namespace, hits, {} if filters.looks_back else says, filters.then)
     if resources(ctx).witnesses:
         hits = _mark_citations(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
@@ -228,13 +228,15 @@ def _mark_plan(hit: Hit, plans: Mapping[str, OutdatedFacts], over: Mapping[str, 
     return replace(hit, upcoming=own.begins, older=tuple(dict.fromkeys((*hit.older, *until))))
 
 
-def _mark_conflicts(ctx: Context, namespace: str, hits: list[Hit], says: Mapping[str, frozenset[str]]) -> list[Hit]:
+def _mark_conflicts(
+    ctx: Context, namespace: str, hits: list[Hit], says: Mapping[str, frozenset[str]], then: Instant | None
+) -> list[Hit]:
     """Return hits with what they are in open conflict with: another hit that says so, or a fact that is no hit.
 
     ``says`` has note or message -> the facts that it says.
     """
     facts = {hit.memory.id: frozenset([hit.memory.id]) for hit in hits if hit.memory.kind is Kind.FACT}
-    rivals = open_conflicts(ctx, namespace, sorted({*facts}.union(*says.values())))
+    rivals = open_conflicts(ctx, namespace, sorted({*facts}.union(*says.values())), at=then)
     if not rivals:
         return hits
     notes = _notes_by_fact(hits, says)
@@ -304,23 +306,31 @@ def with_learned_rate(memory: MemoryItem, fact: Fact, rates: dict[str, float], n
     return memory if sure == memory.confidence else replace(memory, confidence=sure)
 
 
-def open_conflicts(ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool = False) -> dict[str, list[str]]:
-    """Return fact -> those that it is in open conflict with; a conflict rests while one side is hidden.
+def open_conflicts(
+    ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool = False, at: Instant | None = None
+) -> dict[str, list[str]]:
+    """Return fact -> those that it is in open conflict with; a conflict rests while one side is hidden, or has ended.
 
-    With ``settled`` also those that it was in conflict with.
+    With ``settled`` also those that it was in conflict with. What has ended is counted ``at`` an instant, or now.
     """
     documents = ctx.store.documents
     conflicts = [*documents.find(namespace, Shelf.CONFLICT, ids), *documents.find_named(namespace, Shelf.CONFLICT, ids)]
     found: dict[str, list[str]] = {}
     pairs = list(dict.fromkeys((d.id, d.name) for d in conflicts if settled or d.data.get("outcome") == "open"))
     if not settled:
-        states = ctx.store.states(namespace, sorted({i for pair in pairs for i in pair})) if pairs else {}
-        believed = {i for i, (state, _) in states.items() if state.status is Status.ACTIVE}
+        believed = _believed(ctx, namespace, {i for pair in pairs for i in pair}, at) if pairs else set()
         pairs = [pair for pair in pairs if believed.issuperset(pair)]
     for older, newer in pairs:
         found.setdefault(older, []).append(newer)
         found.setdefault(newer, []).append(older)
     return found
+
+
+def _believed(ctx: Context, namespace: str, ids: Collection[str], at: Instant | None) -> set[str]:
+    """Return those of some facts that are in view and have not ended at an instant, or now."""
+    then, states = ctx.clock() if at is None else at, ctx.store.states(namespace, sorted(ids))
+    shown = sorted(i for i, (state, _) in states.items() if state.status is Status.ACTIVE)
+    return set(shown) - {i for i, fact in facts_of(ctx, namespace, shown).items() if fact.has_ended(then)}
 
 
 def rival_values(ctx: Context, namespace: str, says: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:

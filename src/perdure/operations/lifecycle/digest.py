@@ -24,7 +24,7 @@ from perdure.rules.language.words import query_words
 from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest import Candidates, build_digest, choose_entries
 from perdure.rules.lifecycle.ended_memories import has_ended
-from perdure.rules.lifecycle.said_already import may_stand_for, noted_ids
+from perdure.rules.lifecycle.said_already import latest_sayings, may_stand_for, noted_ids
 from perdure.rules.lifecycle.signals import memory_items, whole_memory_items
 
 CONSIDERED: Final = 2000
@@ -113,7 +113,8 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     replaced = _replaced_ids(ctx, namespace, considered)
     today = day_at(ctx.clock(), ctx.policy.days.tz)
     hidden = outdated.hidden | replaced | {m.id for m in considered if has_ended(m, today)}
-    memories = [m for m in considered if m.pinned or m.id not in hidden]  # what is pinned is a person's to unpin
+    # What is pinned is a person's to unpin.
+    memories = latest_sayings([m for m in considered if m.pinned or m.id not in hidden])
     noted, sources = _facts_to_doubt(ctx, namespace, considered)
     noted = [m for m in noted if m.id in outdated.hidden]
     vectors = ctx.store.vectors(namespace, [m.id for m in (*memories, *noted)])

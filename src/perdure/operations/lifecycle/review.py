@@ -65,12 +65,12 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     a person said: do not ask again, nor a person's own name, age and birthday.
     """
     now = ctx.clock()
-    about = ctx.store.documents.names(namespace, Shelf.REVIEW)
+    about, said = _open_names(ctx, namespace, now)
     questions: list[Question] = []
-    for page in pages(_each_conflict_once(ctx, namespace, about)):
+    for page in pages(_each_conflict_once(ctx, namespace, about, said)):
         facts = _facts(ctx, namespace, page)
         visible = _visible(ctx, namespace, page, now)
-        reviews = _reviews(ctx, namespace, [m.id for m in visible if not _is_never_asked(facts.get(m.id))])
+        reviews = _reviews(ctx, namespace, {m.id: about[m.id] for m in visible if not _is_never_asked(facts.get(m.id))})
         rivals = _rivals(ctx, namespace, [d.name for some in reviews.values() for d in some], now)
         facts |= _facts(ctx, namespace, [i for i in rivals if i not in facts])
         words = whose_words(ctx, namespace, facts)
@@ -87,10 +87,12 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     return questions[:most]
 
 
-def _each_conflict_once(ctx: Context, namespace: str, about: Mapping[str, Sequence[str]]) -> list[str]:
+def _each_conflict_once(
+    ctx: Context, namespace: str, about: Mapping[str, Sequence[str]], facts: Mapping[str, Fact]
+) -> list[str]:
     """Return the memories that have an open review without those of which every side is one of another one.
 
-    Who answers that one answers both. ``about`` has memory -> the names of its reviews.
+    Who answers that one answers both. ``about`` has memory -> the names of its reviews, ``facts`` what they say.
     """
     sides = {
         i: {i, *(n.removeprefix(CONFLICT_WITH) for n in names if n.startswith(CONFLICT_WITH))}
@@ -98,7 +100,6 @@ def _each_conflict_once(ctx: Context, namespace: str, about: Mapping[str, Sequen
     }
     states = find_states(ctx, namespace, sorted({*about}.union(*sides.values())))
     shown = {i for i, state in states.items() if state.status is Status.ACTIVE}
-    facts = {d.id: d.data for d in find_documents(ctx, namespace, Shelf.FACT, [i for i in about if i in shown])}
     asked = {i: sides[i] & shown for i in about if i in shown and not _is_never_asked(facts.get(i))}
     within: set[str] = set()
     for identity in sorted((i for i in asked if len(asked[i]) > 1), key=lambda i: (-len(asked[i]), i)):
@@ -198,11 +199,29 @@ def _stale_question(memory: MemoryItem, words: Mapping[str, Trust], policy: Know
     )
 
 
-def _reviews(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, list[Document]]:
-    """Return memory -> its open reviews, of some memories."""
+def _open_names(ctx: Context, namespace: str, now: Instant) -> tuple[dict[str, list[str]], dict[str, Fact]]:
+    """Return memory -> the names of its reviews, and what these and the other sides of conflicts say as facts.
+
+    A conflict of which one side has ended is over, and left out.
+    """
+    about = ctx.store.documents.names(namespace, Shelf.REVIEW)
+    sides = {n.removeprefix(CONFLICT_WITH) for names in about.values() for n in names if n.startswith(CONFLICT_WITH)}
+    facts = {d.id: d.data for d in find_documents(ctx, namespace, Shelf.FACT, sorted({*about, *sides}))}
+    over = {i for i, fact in facts.items() if fact["valid_to_ms"] is not None and fact["valid_to_ms"] <= now}
+
+    def is_open(identity: str, name: str) -> bool:
+        return not name.startswith(CONFLICT_WITH) or over.isdisjoint((identity, name.removeprefix(CONFLICT_WITH)))
+
+    names_of = {i: [name for name in names if is_open(i, name)] for i, names in about.items()}
+    return {i: names for i, names in names_of.items() if names}, facts
+
+
+def _reviews(ctx: Context, namespace: str, names: Mapping[str, Container[str]]) -> dict[str, list[Document]]:
+    """Return memory -> its open reviews, of some memories with the names of those that count."""
     about: dict[str, list[Document]] = {}
-    for document in find_documents(ctx, namespace, Shelf.REVIEW, ids):
-        about.setdefault(document.id, []).append(document)
+    for document in find_documents(ctx, namespace, Shelf.REVIEW, list(names)):
+        if document.name in names[document.id]:
+            about.setdefault(document.id, []).append(document)
     return about
 
 

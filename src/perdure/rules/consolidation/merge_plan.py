@@ -13,12 +13,13 @@ from perdure.formulas.importance import boost
 from perdure.formulas.value import decay_mass
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import STANDS_FOR, Draft, Kind, Record, State, Status, Tier
+from perdure.records.memory import STANDS_FOR, Draft, Record, State, Status, Tier
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.rules.consolidation.edges import EdgeUse
 from perdure.rules.consolidation.merging import Merge
 from perdure.rules.decisions import Decisions
+from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.state_arrays import Columns, days_between, strength_curve
 
 _NEARNESS: Final = (Tier.VAULT, Tier.HOT, Tier.WARM, Tier.COLD)
@@ -79,10 +80,8 @@ def _strongest_state(states: Sequence[State], policy: Policy, now: Instant) -> S
 
 
 def _last_validation(states: Sequence[State], created: Instant) -> Instant | None:
-    """The last validation; a fact's confidence is as old as its last statement, so that counts as well."""
-    facts = states[0].kind is Kind.FACT
-    known = [s.created_ms if s.validated_ms is None and facts else s.validated_ms for s in states]
-    latest = max((at for at in known if at is not None), default=None)
+    """When any was last said or validated; None where that is the first day and nobody validated it."""
+    latest = max(map(said_at, states))
     return None if latest == created and all(s.validated_ms is None for s in states) else latest
 
 

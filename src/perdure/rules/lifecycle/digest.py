@@ -210,7 +210,7 @@ def render(entries: Sequence[DigestEntry], questions: Sequence[Question], namesp
 def _of_section(entries: Sequence[DigestEntry], section: str) -> list[DigestEntry]:
     """Return the entries of a section in their order: what stands below its day by days, the newest first."""
     own = [entry for entry in entries if entry.section == section]
-    below = sorted((e for e in own if e.day), key=lambda e: (-e.memory.state.created_ms, e.memory.id))
+    below = sorted((e for e in own if e.day), key=lambda e: (-said_at(e.memory.state), e.memory.id))
     return [*by_topic([entry for entry in own if not entry.day]), *below]
 
 

@@ -19,7 +19,7 @@ from perdure.records.recall import TextCaveats
 from perdure.records.vector import Vector
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
-from perdure.rules.last_said import said_at
+from perdure.rules.last_said import said_at, told_on
 from perdure.rules.lasting import (
     is_passing,
     is_rule,
@@ -132,7 +132,7 @@ def entries_of(
         section, counts = (place, 1.0) if said else _brief_place(memory, place)
         if not section:
             continue
-        day = day_of(memory.created_at, year) if section == STATED and not said else ""
+        day = day_of(told_on(memory), year) if section == STATED and not said else ""
         own = over.get(memory.id, TextCaveats())
         if not own.remarks:
             in_doubt = memory.id in older.doubted or memory.id in older.doubted_lists

@@ -19,6 +19,7 @@ from perdure.rules.language.relative_days import resolve_days
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import as_sentence, sentences
 from perdure.rules.language.words import has_name
+from perdure.rules.last_said import told_on
 from perdure.rules.lasting import is_instruction, without_redacted
 from perdure.rules.meaning_guard import anchors
 from perdure.rules.source_trust import display_text
@@ -95,7 +96,7 @@ def render_line(
         words += _DOUBT
     if bare:
         return f"- {who}{words}"
-    return f"- {who}{words} ({day_of(memory.created_at, year)}) [{label(shown_id(memory.id))}]"
+    return f"- {who}{words} ({day_of(told_on(memory), year)}) [{label(shown_id(memory.id))}]"
 
 
 def day_of(at: datetime, year: int | None) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from perdure.records.identifier import shown_id
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.replaced_values import content_words
+from perdure.rules.last_said import told_on
 from perdure.rules.lifecycle.digest_entries import OPEN, SECTIONS, DigestEntry, by_topic, topics
 from perdure.rules.lifecycle.said_already import ECHO
 from perdure.rules.meaning_guard import lost_meaning
@@ -98,7 +99,7 @@ def _says_the_same(text: str, joined: str) -> bool:
 
 def _joined_line(text: str, entries: Sequence[DigestEntry]) -> str:
     """Return the line: the sentence, the first and the last day, the ids once, at the end."""
-    days = sorted(f"{e.memory.created_at:%Y-%m-%d}" for e in entries)
+    days = sorted(f"{told_on(e.memory):%Y-%m-%d}" for e in entries)
     day = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
     ids = " ".join(f"[{label(shown_id(e.memory.id))}]" for e in entries)
     return f"- {markdown_line(text)} ({day}) {ids}"

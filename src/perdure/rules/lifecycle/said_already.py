@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +16,7 @@ from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.word_holders import WordHolders
+from perdure.rules.language.words import has_name, may_answer
 from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest_lines import sort_of_memory
 from perdure.rules.meaning_guard import Anchors, anchors, denies
@@ -74,6 +76,35 @@ def repeats(one: MemoryItem, other: MemoryItem) -> bool:
     if mine != others and said_at(other.state) < said_at(one.state):
         return False
     return all(any(longer[: len(words)] == words for longer in others) for words in mine)
+
+
+def latest_sayings(memories: Sequence[MemoryItem]) -> list[MemoryItem]:
+    """Return memories without messages that their speaker said again later, in the same sentences.
+
+    What somebody says, changes and says again holds since the last time. What is no message, or is pinned, stays, and
+    counts as said when its words were last said.
+    """
+    said = [
+        (m, (_sentences(m.content), m.speaker if has_name(m.speaker) else None)) for m in memories if _may_repeat(m)
+    ]
+    last: dict[object, MemoryItem] = {}
+    for memory, words in said:
+        last[words] = max(last.get(words, memory), memory, key=lambda m: (said_at(m.state), m.id))
+    own = {memory.id: last[words] for memory, words in said}
+    found = []
+    for memory in memories:
+        latest = own.get(memory.id, memory)
+        if latest is memory or said_at(latest.state) <= said_at(memory.state):
+            found.append(memory)
+        elif memory.pinned or memory.kind is not Kind.EPISODE:
+            found.append(replace(memory, state=replace(memory.state, validated_ms=said_at(latest.state))))
+    return found
+
+
+def _may_repeat(memory: MemoryItem) -> bool:
+    """Whether a memory is a person's words: a fact has days of its own, and an assistant repeats what it was told."""
+    is_told = memory.kind is Kind.NOTE or (memory.kind is Kind.EPISODE and may_answer(memory.speaker))
+    return is_told and bool(_sentences(memory.content))
 
 
 def nearly_says(one: MemoryItem, other: MemoryItem) -> bool:
