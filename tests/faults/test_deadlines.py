@@ -22,7 +22,7 @@ from perdure.interfaces.cli.app import app
 from perdure.interfaces.hooks.agent_hooks import run as run_hook
 from perdure.records.deadline import within as limited
 from perdure.records.errors import StoreUnavailable, UncountedWarning
-from perdure.stores.postgres.session import WRITING, opening_statements
+from perdure.stores.postgres.session import scope
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.verbs.declaration import VERBS as ALL_VERBS
 
@@ -444,7 +444,7 @@ def test_a_command_has_one_time_limit_for_opening_the_store_and_for_what_it_does
 def test_what_a_try_before_has_written_is_not_said_to_be_known_where_a_node_is_not_waited_for():
     cluster = SimpleNamespace(clustered=True, info=SimpleNamespace(server_version=15_00_18))
     with limited(1e-9), pytest.raises(DeadlineExceeded, match=r"last transaction was written is not known\. Try again"):
-        opening_statements(cluster, "routed", "default", "", WRITING, known=False)
+        scope(cluster, "routed", "default", "", known=False)
 
 
 def test_a_coroutine_takes_a_time_limit(tmp_path):

@@ -202,7 +202,7 @@ def test_a_question_is_taken_back_with_its_message(memory, say, clock, path):
 def test_an_answer_needs_its_question(memory, say):
     say("My favorite drink is tea.")
     (fact,) = memory.facts(predicate="favorite_drink")
-    with pytest.raises(NotFound, match="asked"):
+    with pytest.raises(NotFound, match="no open question"):
         memory.same(fact.id)
     with pytest.raises(InvalidInput, match="yes"):
         memory.same(fact.id, yes="perhaps")

@@ -513,5 +513,5 @@ def test_what_the_first_worker_is_refused_the_service_is_refused(tmp_path):
 @pytest.mark.parametrize(("store", "policy"), [(":memory:", None), ("a.db", Policy())], ids=str)
 def test_what_is_one_process_s_own_is_not_served_by_several(tmp_path, monkeypatch, store, policy):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidInput, match="one process's own"):
+    with pytest.raises(InvalidInput, match="Several workers cannot share"):
         serve(store, policy, port=0, workers=2)

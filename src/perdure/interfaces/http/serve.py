@@ -153,7 +153,7 @@ def _check_several_workers(store: str | os.PathLike[str], policy: object) -> Non
     try:
         json.dumps(_policy_data(policy))
     except TypeError:
-        message = "A policy as an object is one process's own."
+        message = "Several workers cannot share a policy that is a Python object."
         raise InvalidInput(message, remedy="Pass the policy's file or its keys.") from None
 
 
