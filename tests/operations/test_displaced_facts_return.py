@@ -56,6 +56,17 @@ WAYS = {
 every_way = pytest.mark.parametrize("take_back", WAYS.values(), ids=WAYS)
 
 
+@pytest.mark.parametrize("way", ["forget", "forget the fact", "archive the fact", "drop", "deny", "deny the fact"])
+def test_the_reply_names_what_is_believed_again(memory, say, way):
+    say("Graz")
+    note, deny = say("Bern"), {"deny": lambda n, _: memory.deny(n), "deny the fact": lambda _, f: memory.deny(f)}
+    fact = fact_of(memory, "Bern")
+    done = deny[way](note.id, fact) if way in deny else WAYS[way](memory, note.id, fact)
+    assert [one.content for one in done.believed_again] == ["Tom: depot: Graz"]
+    (believed_id,) = (f.id for f in memory.facts("Tom"))
+    assert done.believed_again[0].id == believed_id
+
+
 @every_way
 def test_the_value_before_is_believed_and_shown_again(memory, say, take_back):
     say("Lyon"), say("Graz")

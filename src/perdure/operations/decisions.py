@@ -11,9 +11,9 @@ from perdure.operations.ports import Context
 from perdure.operations.repeated_statements import named, same_messages, say_the_same
 from perdure.operations.writing import read_after, read_record, retry
 from perdure.records.instant import Instant
-from perdure.records.memory import Form, Record, Shelf, State, Status
+from perdure.records.memory import Form, Kind, Record, Shelf, State, Status
 from perdure.records.outcome import Outcome, RestingFact, SayingMemory
-from perdure.records.plan import Change
+from perdure.records.plan import Change, Target
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.signals import memory_items
@@ -123,10 +123,27 @@ def with_hidden(ctx: Context, done: Outcome, gone: HiddenBeside) -> Outcome:
 
 
 def with_said_by(ctx: Context, done: Outcome) -> Outcome:
-    """Return what a verb did that hid a memory, with the notes and messages in view that still say the same."""
+    """Return what a verb did that hid a memory, with the notes and messages in view that still say the same.
+
+    Also with the facts that are believed again.
+    """
     none: tuple[tuple[SayingMemory, ...], int] = ((), 0)
     said_by, more = read_after(ctx, done.operation, lambda: say_the_same(ctx, read_record(ctx, done.id)), none)
-    return replace(done, said_by=said_by, said_by_more=more)
+    return replace(with_believed_again(ctx, done), said_by=said_by, said_by_more=more)
+
+
+def with_believed_again(ctx: Context, done: Outcome) -> Outcome:
+    """Return what a verb did that hid a memory, with the facts that the same operation brought back."""
+    if done.operation is None:
+        return done
+    place, operation, none = done.memory.namespace, done.operation, list[Record]()
+
+    def read() -> list[Record]:
+        new = [c.id for c in ctx.store.changes(place, operation) if c.target is Target.MEMORY and c.before is None]
+        return [r for r in ctx.store.get(place, new) if r.state.kind is Kind.FACT]
+
+    facts = read_after(ctx, operation, read, none)
+    return replace(done, believed_again=tuple(RestingFact(r.id, r.content.text) for r in facts))
 
 
 def ids_by_namespace(ctx: Context, ids: Sequence[str]) -> dict[str, list[str]]:

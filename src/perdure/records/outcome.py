@@ -64,6 +64,9 @@ class Outcome(JsonRecord):
     # of a memory that is hidden now: the facts that are still believed and that nothing in view says; of one that was
     # forgotten: those of its facts that stay, because other memories say them or they are pinned
     still_believed: tuple[RestingFact, ...] = field(default=(), kw_only=True)
+    # of a memory that is hidden now: the facts that it, or a fact of it, had taken the place of because it was newer or
+    # surer, and that are believed again
+    believed_again: tuple[RestingFact, ...] = field(default=(), kw_only=True)
     # of a fact that was forgotten: the newest three notes and messages that say it and are still shown; of a memory
     # that was forgotten or denied: those that say its facts, or nearly its words
     said_by: tuple[SayingMemory, ...] = field(default=(), kw_only=True)

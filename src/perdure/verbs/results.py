@@ -24,6 +24,7 @@ OUTCOME: Final = (
     "hidden_facts",
     "hidden_messages",
     "still_believed",
+    "believed_again",
     "said_by",
     "said_by_more",
     "links_removed_from",

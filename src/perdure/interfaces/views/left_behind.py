@@ -19,6 +19,7 @@ def view_left_behind(outcome: Outcome, *, takes_facts: bool) -> Iterator[Block]:
     yield from _listed("Facts archived with it, because they rest on it alone:", outcome.hidden_facts)
     yield from _listed("Messages hidden with it, because they say its words:", outcome.hidden_messages)
     yield from _still_believed(_STAY if takes_facts else _REST, outcome.still_believed)
+    yield from _listed("Believed again, since what had taken its place is gone:", outcome.believed_again)
     yield from _still_said(outcome)
 
 

@@ -17,7 +17,7 @@ from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Span, Value
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.answers_about_hidden import refused_as_ended, refused_as_hidden
-from perdure.operations.decisions import HiddenBeside, outcome, with_hidden, with_said_by
+from perdure.operations.decisions import HiddenBeside, outcome, with_believed_again, with_hidden, with_said_by
 from perdure.operations.identify import operations_of
 from perdure.operations.lifecycle.review import ANSWERS
 from perdure.operations.ports import Context
@@ -87,7 +87,7 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
 
     done = apply_answer(ctx, identity, "deny", detail, act)
     if done.memory.kind is Kind.FACT:
-        return done
+        return with_believed_again(ctx, done)
     return with_hidden(ctx, done, gone) if gone.facts or gone.messages else with_said_by(ctx, done)
 
 

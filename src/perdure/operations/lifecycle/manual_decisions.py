@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from perdure.operations.decisions import HiddenBeside, decide, hide_beside, with_hidden, with_said_by
+from perdure.operations.decisions import (
+    HiddenBeside,
+    decide,
+    hide_beside,
+    with_believed_again,
+    with_hidden,
+    with_said_by,
+)
 from perdure.operations.ports import Context
 from perdure.operations.shown_again import bring_back
 from perdure.operations.writing import read_record
@@ -44,7 +51,8 @@ def archive(ctx: Context, identity: str, reason: str) -> Outcome:
     def with_plans(decisions: Decisions, record: Record) -> Sequence[Change]:
         return ctx.extension.call_off(ctx, decisions, [record.id], because)
 
-    return decide(ctx, identity, "archive", _hide(ctx, identity), because, beside=with_plans)
+    done = decide(ctx, identity, "archive", _hide(ctx, identity), because, beside=with_plans)
+    return with_believed_again(ctx, done) if done.memory.kind is Kind.FACT else done
 
 
 def forget(ctx: Context, identity: str, reason: str) -> Outcome:
