@@ -15,7 +15,8 @@ def said_at(state: State) -> Instant:
 
 def told_on(memory: MemoryItem) -> datetime:
     """Return when a note or a message was last said, and when a fact was learned: its confirmations do not date it."""
-    return memory.created_at if memory.kind is Kind.FACT else from_instant(said_at(memory.state))
+    zone = memory.created_at.tzinfo
+    return memory.created_at if memory.kind is Kind.FACT else from_instant(said_at(memory.state)).astimezone(zone)
 
 
 def was_affirmed(state: State) -> bool:

@@ -233,7 +233,7 @@ class RecallingVerbs:
         command="",
         reads=True,
         agent=("budget_tokens",),
-        tell="Return MEMORY.md: the most valuable memories within a token budget, as Markdown. For the start of a "
+        tell="Return MEMORY.md: the most valuable memories in a token budget, as Markdown. For the start of a "
         "session; for a question use recall.",
     )
     def digest_details(

@@ -230,8 +230,8 @@ class StoringVerbs:
         "Change one memory",
         hides=True,
         agent=("id", "reason"),
-        tell="Archive a memory that is wrong or no longer wanted, with the facts that rest on it alone. The reply "
-        "names what still says it: forget that, too. undo brings all back.",
+        tell="Archive a wrong or unwanted memory and facts only it states. The reply names what still says it: forget "
+        "that too.",
     )
     def forget(self, id: Identity, reason: Reason | None = None) -> Outcome:
         """Archive a memory that is wrong or no longer wanted; ``restore`` or ``undo`` brings it back.
