@@ -234,7 +234,7 @@ def test_one_that_was_put_away_for_itself_does_not(memory):
 @pytest.mark.parametrize(
     ("said", "note", "fact", "says_more"),
     [
-        ("The client wants invoices in dollars.", "The client wants invoices in USD.", None, False),
+        ("The client wants all invoices in USD dollars.", "The client wants invoices in USD.", None, False),
         ("Mia hat mittwochs Chor.", "Mia hat mittwochs Chorprobe.", ("Mia", "Chorprobe", "Mittwoch"), False),
         ("We decided to host on Hetzner.", "Decision: we host on Hetzner.", ("project", "hosting", "Hetzner"), False),
         ("Nora is allergic to penicillin, and Ben hates olives.", ALLERGIC, ("Nora", "allergy", "penicillin"), True),

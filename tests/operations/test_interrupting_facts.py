@@ -132,6 +132,37 @@ def test_both_may_be_said_in_one_call_in_any_order(memory, clock):
     assert values(memory) == {"Hall Street": True, "Mill Lane": False}
 
 
+def test_said_again_in_place_of_what_held_before_it_has_no_end(memory, clock):
+    learned(memory, clock, MILL)
+    clock.now = on(10, 5)
+    memory.learn(claims=[{**HALL, "value": "Mill Lane", "replaces": "Hall Street"}])
+    for clock.now in (on(10, 5), on(10, 11)):
+        assert values(memory) == {"Mill Lane": False}
+
+
+def test_corrected_it_holds_for_the_same_time(memory, clock):
+    (identity,) = learned(memory, clock, MILL).created
+    memory.correct(identity, "Milk Lane")
+    assert values(memory) == {"Hall Street": True, "Milk Lane": False}
+    clock.now = on(10, 11)
+    assert values(memory) == {"Hall Street": False}
+
+
+def test_what_is_put_in_place_of_the_interrupted_value_is_interrupted(memory, clock):
+    learned(memory, clock, MILL)
+    (hall,) = (f for f in memory.facts("gym") if f.value == "Hall Street")
+    memory.correct(hall.id, "Hill Street")
+    assert values(memory) == {"Hill Street": True, "Mill Lane": False}
+    clock.now = on(10, 11)
+    assert values(memory) == {"Hill Street": False}
+
+
+def test_memory_md_marks_the_interrupted_fact(memory, clock):
+    learned(memory, clock, MILL)
+    (line,) = (line for line in memory.digest().splitlines() if "Hall Street" in line)
+    assert "(a later message may say otherwise)" in line
+
+
 def test_a_value_that_ends_sooner_is_not_interrupted(memory, clock):
     memory.learn(claims=[{**HALL, "valid_to": "2026-09-30"}])
     clock.now = on(9, 15)

@@ -125,6 +125,11 @@ SAYS_MORE = [
     ),
     ("El puerto es el 8081 y la contraseña la tiene Marta.", said("servidor", "puerto", "8081")),
     ("Le judo est le mercredi à 15 h; le kimono est dans le sac bleu.", said("judo", "jour", "mercredi")),
+    ("The shop opens in Ghent on 1 August 2026, a month later than planned.", said("shop", "city", "Ghent")),
+    ("The gym is in Hall Street, closed on Sundays.", said("gym", "address", "Hall Street")),
+    ("El gimnasio está en Sol, cierra los domingos.", said("gimnasio", "dirección", "Sol")),
+    ("Der Hausarzt ist Dr. Seidl, mittwochs geschlossen.", said("Hausarzt", "name", "Dr. Seidl")),
+    ("Le garage est chez Lopez, sans rendez-vous.", said("garage", "nom", "Lopez")),
 ]
 SAYS_NO_MORE = [
     ("Jonas reviews every change to the billing code.", said("billing code", "reviewer", "Jonas")),
@@ -139,7 +144,6 @@ SAYS_NO_MORE = [
     ("El coche tiene que pasar la revisión cada dos años.", said("coche", "intervalo de revisión", "dos años")),
     ("La voiture doit passer au contrôle technique tous les deux ans.", said("voiture", "intervalle", "deux ans")),
     ("Bruno the dog gets 20 mg of Apoquel twice a day.", said("Bruno", "Apoquel dose", "20 mg")),
-    ("The shop opens in Ghent on 1 August 2026, a month later than planned.", said("shop", "city", "Ghent")),
 ]
 
 

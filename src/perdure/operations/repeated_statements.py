@@ -27,6 +27,7 @@ _ARTICLES: Final = word_set("a an the my our your")
 """Words by which a note often differs from the message that it was made of, and that say nothing of their own."""
 _NOTED_WITHIN: Final = HOUR_MS  # whoever notes something down so soon after a message has it from there
 _NOTED_SHARE: Final = 0.5  # then this share of the note's words is enough
+_STEM: Final = 4  # letters that two forms of a word share
 _LEAST_BESIDES: Final = 2  # words that a text has more than another and that say more
 _NAMED: Final = 3  # memories that a reply names
 _WORDS: Final = 200  # characters of each
@@ -90,6 +91,8 @@ def _speaker(record: Record) -> str:
 
 
 def _is_same_text(text: str, other: str) -> bool:
+    if ends_with_question(text) != ends_with_question(other):  # who asks does not say it
+        return False
     asked = find_requests(text) if len(text) <= _HEAD and len(sentences(text)) == 1 else ()
     return any(_words(words) == _words(other) for words in (text, *(request.content for request in asked)))
 
@@ -106,9 +109,16 @@ def _nearly_says(record: Record, other: Record) -> bool:
     before = said_at(other.state) - said_at(record.state)
     is_source = record.state.kind is Kind.EPISODE and 0 <= before <= _NOTED_WITHIN
     share = 1 - len(missing) / max(1, len(words))
-    if share < (_NOTED_SHARE if is_source else ECHO) or any(any(map(str.isdigit, word)) for word in missing):
+    least = _NOTED_SHARE if is_source and not _has_another_word(missing, content_words(text) - words) else ECHO
+    if share < least or any(any(map(str.isdigit, word)) for word in missing):
         return False
     return not denies(text, other.content.text[:_HEAD])
+
+
+def _has_another_word(missing: Iterable[str], own: Iterable[str]) -> bool:
+    """Return whether a text has words in the place of others, none in another form: "nuts" for "penicillin"."""
+    stems, others = ({word[:_STEM] for word in words} for words in (missing, own))
+    return bool(stems and others) and stems.isdisjoint(others)
 
 
 def _says_more(text: str, other: str) -> bool:

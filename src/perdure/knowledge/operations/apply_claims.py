@@ -107,6 +107,16 @@ class ClaimWriter:
         self.interrupt(self.work.facts[new_id], source.at)
         return new_id
 
+    def interrupt_again(self, old: Fact, new_id: str | None, at: Instant) -> None:
+        """Let what interrupted a fact interrupt the one that was put in its place, and that what the other did."""
+        if new_id is None:
+            return
+        new = self.work.facts[new_id]
+        self.interrupt(new, at)
+        for other in (k.fact for k in self.work.about(old.subject, old.predicate, at)):
+            if other.ends_before(new) and other.contradicts(new) and self._is_believed(new_id):
+                self.work.link(link_change(INTERRUPTS, other.id, new_id, f"{other.shown_value} holds for a time"))
+
     def interrupt(self, new: Fact, at: Instant) -> None:
         """Link a fact that holds until a day to those of other values that hold beyond it: they hold again then."""
         if new.valid_to is None or not self._is_believed(new.id):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,7 +13,6 @@ from perdure.operations.superseding import CachedReads, likely_superseded
 from perdure.records.instant import day_at
 from perdure.records.memory import Kind, Record, Status
 from perdure.records.recall import Filters, Query
-from perdure.rules.doubted_facts import Pair
 from perdure.rules.language.replaced_values import replaced_values, returned_values
 from perdure.rules.language.words import query_words
 from perdure.rules.lifecycle.older_statements import find_older
@@ -46,9 +44,7 @@ def doubts_of(ctx: Context, namespace: str, facts: Sequence[FactLine], seen: Fil
     vectors = ctx.store.vectors(namespace, [m.id for m in items]) if naming else {}
     today = day_at(ctx.clock(), ctx.policy.days.tz)
     doubted = find_older(items, vectors, likely, sources=sources, by_number=False, today=today).doubted
-    interrupting = _later_facts(shown, likely)
-    found = {i: (*interrupting.get(i, ()), *reversed(doubted.get(i, ()))) for i in ids}
-    return {i: some for i, some in found.items() if some}
+    return {i: tuple(reversed(doubted[i])) for i in ids & doubted.keys()}
 
 
 def _records_in_view(
@@ -64,16 +60,6 @@ def _records_in_view(
     records = {r.id: r for r in (*stored.values(), *naming)}
     statements = {*later, *(r.id for r in naming)}
     return [r for i, r in records.items() if i not in statements or _is_shown(r, seen)]
-
-
-def _later_facts(shown: Iterable[Record], likely: Iterable[Pair]) -> Mapping[str, Sequence[str]]:
-    """Return fact -> the facts that hold in its place for a time, the latest first."""
-    facts = {r.id for r in shown if r.state.kind is Kind.FACT}
-    found = defaultdict[str, list[str]](list)
-    for newer, fact in sorted(likely, reverse=True):
-        if newer in facts:
-            found[fact].append(newer)
-    return found
 
 
 def _replacing_statements(ctx: Context, namespace: str, facts: Sequence[FactLine], seen: Filters) -> list[Record]:

@@ -209,8 +209,9 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
         many=fact.many,
         called=fact.called,
     )
+    claim = replace(claim, valid_to=fact.told_to if fact.followed_by else fact.valid_to)  # as was said of the value
     if fact.is_upcoming(now):
-        claim = replace(claim, valid_from=fact.valid_from, valid_to=fact.valid_to, planned=True)
+        claim = replace(claim, valid_from=fact.valid_from, planned=True)
     name = names_of(work.ctx, work.namespace).entity(fact.subject).name
     decision = Decision(
         Action.REPLACE,
@@ -221,7 +222,9 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
     )
     state = work.states[identity]
     origin = ClaimSource(None, now, scope=state.scope, session=work.decisions.records[identity].content.session)
-    return writer.carry_out(decision, claim, fact.subject, name, origin)
+    new_id = writer.carry_out(decision, claim, fact.subject, name, origin)
+    writer.interrupt_again(fact, new_id, now)
+    return new_id
 
 
 def _correct_past(writer: ClaimWriter, fact: Fact, value: Value, now: Instant, because: str) -> str:

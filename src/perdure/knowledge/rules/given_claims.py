@@ -242,6 +242,9 @@ def resolve_given(
     if rivals and decision.action is not Action.REINFORCE:
         by_days = ((k, _by_days(claim, k, policy)) for k in rivals)
         decision = join_sides([d or resolve_side(claim, k, after, claim.predicate, policy) for k, d in by_days])
+    if decision.action is Action.REINFORCE and replaced and _loses_end(claim, decision.about[0].fact):
+        because = f"it holds without an end from now on: {claim.value.text}"
+        decision = Decision(Action.REPLACE, decision.about, ConflictStrategy.CORRECTION, claim.predicate, because)
     if decision.action is Action.REINFORCE and _has_other_days(claim, decision.about[0], said_at):
         decision = replace(decision, action=Action.REDATE, because=f"its days were corrected: {claim.value.text}")
     return claim, decision
@@ -254,6 +257,11 @@ def interrupts(claim: Claim, fact: Fact, said_at: Instant, trust: Trust) -> bool
     is_other = fact.predicate == claim.predicate and fact.value.norm != claim.value.norm
     outlasts = fact.valid_to is None or fact.valid_to > claim.valid_to
     return is_other and outlasts and fact.trust is not Trust.AUTHORITY and not outranks(fact, trust)
+
+
+def _loses_end(claim: Claim, fact: Fact) -> bool:
+    """Whether a claim that replaces another value by name says again, without an end, what was to hold until a day."""
+    return not claim.denied and claim.valid_to is None and fact.valid_to is not None and not fact.followed_by
 
 
 def said_after(said_at: Instant, known: Iterable[KnownFact], now: Instant) -> Instant:

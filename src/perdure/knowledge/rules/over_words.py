@@ -79,19 +79,19 @@ def says_more(text: str, facts: Sequence[FactWords]) -> bool:
     It does if it has a clause of at least two words, not counting those that the facts are about, without any word of
     their predicates and values. Where no clause has such a word, one of them says the facts in others. Beside a
     statement with a value, one word more of what the facts are about is enough. So are, in the clause that says a fact,
-    four words besides. Words that build sentences, or say when something is so, do not count.
+    four words besides; there words that build sentences, or say when something is so, do not count.
     """
     if len(text) > _HEAD:
         return True
     parts = finer_clauses(text)
     beside = _beside(parts, facts)
     about = frozenset[str]().union(*(fact.subject for fact in facts))
-    telling = [clause for clause in beside if _count(_telling_stems(clause) - about) >= _LEAST_WORDS]
+    telling = [clause for clause in beside if _count(_stems(clause) - about) >= _LEAST_WORDS]
     if len(telling) > (0 if len(beside) < len(parts) else 1):
         return True
     stated = whole_statements(text)
     if any(fact.has_value(one) for fact in facts for one in stated) and any(
-        about & _stems(one) and _telling_stems(one) - about for one in _beside(stated, facts)
+        about & _stems(one) and _stems(one) - about for one in _beside(stated, facts)
     ):
         return True
     told = about.union(*(fact.predicate | fact.value for fact in facts))

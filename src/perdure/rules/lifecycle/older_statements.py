@@ -175,9 +175,9 @@ def _by_earlier(ids: Sequence[str], pairs: _Pairs) -> dict[str, list[str]]:
 def _of_facts(
     memories: Sequence[MemoryItem], ids: Sequence[str], pairs: Collection[tuple[str, str]]
 ) -> dict[str, list[str]]:
-    """Return fact -> the latest of the statements among ``ids`` that put it in doubt, of (later, earlier) pairs."""
-    places, found = {identity: at for at, identity in enumerate(ids)}, defaultdict[str, list[str]](list)
-    facts = {m.id for m in memories if m.kind is Kind.FACT}
+    """Return fact -> the latest statements of ``ids``, and facts that interrupt it, of (later, earlier) pairs."""
+    found, facts = defaultdict[str, list[str]](list), {m.id: 0 for m in memories if m.kind is Kind.FACT}
+    places = {identity: at for at, identity in enumerate([*ids, *facts])}
     for later, fact in sorted(pairs, key=lambda pair: places.get(pair[0], 0)):
         if fact in facts and later in places:
             found[fact].append(later)
