@@ -140,6 +140,24 @@ def test_said_again_in_place_of_what_held_before_it_has_no_end(memory, clock):
         assert values(memory) == {"Mill Lane": False}
 
 
+def test_an_update_that_prolongs_it_leaves_what_is_to_come_back(memory, clock):
+    memory.remember("The gym is at Hall Street.", facts=[HALL])
+    clock.now = on(9, 15)
+    note = memory.remember("Until 10 October the gym is at Mill Lane.", facts=[MILL])
+    memory.update(note.id, "Until 20 October the gym is at Mill Lane.", facts=[{**MILL, "valid_to": "2026-10-20"}])
+    clock.now = on(10, 15)
+    assert values(memory) == {"Hall Street": True, "Mill Lane": False}
+    clock.now = on(10, 21)
+    assert values(memory) == {"Hall Street": False}
+
+
+def test_an_update_of_what_held_before_ends_it(memory, clock):
+    note = memory.remember("The gym is at Hall Street.", facts=[HALL])
+    clock.now = on(9, 15)
+    memory.update(note.id, "Until 10 October the gym is at Mill Lane.", facts=[MILL])
+    assert values(memory) == {"Mill Lane": False}
+
+
 def test_corrected_it_holds_for_the_same_time(memory, clock):
     (identity,) = learned(memory, clock, MILL).created
     memory.correct(identity, "Milk Lane")

@@ -225,8 +225,7 @@ def resolve_given(
     """
     if any(_says(claim, k) and outranks(k.fact, trust) for k in known):
         return claim, Decision(Action.NOTHING, because="somebody more trusted said so already")
-    if not corrects:
-        known = [k for k in known if k.fact.id in replaced or not interrupts(claim, k.fact, said_at, trust)]
+    known = [k for k in known if k.fact.id in replaced or not interrupts(claim, k.fact, said_at, trust)]
     replaced = {k.fact.id for k in known if k.fact.id in replaced and not _says(claim, k)}
     rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k)]
     outranked = any(outranks(k.fact, trust) for k in rivals)
