@@ -37,7 +37,7 @@ from perdure.rules.lifecycle.digest_lines import (
     sort_of_memory,
     telling_sentences,
 )
-from perdure.rules.lifecycle.ended_memories import has_passed
+from perdure.rules.lifecycle.ended_memories import passed_on
 from perdure.rules.lifecycle.older_statements import OlderStatements, vector_rows
 from perdure.rules.lifecycle.said_already import cached_anchors, noted_ids, repeated_requests
 from perdure.rules.source_trust import is_trusted, stored_trust
@@ -138,12 +138,13 @@ def entries_of(
             in_doubt = memory.id in older.doubted or memory.id in older.doubted_lists
             own = replace(own, remarks=_remarks(memory, older), doubted=in_doubt)
         spans = _apart((*own.left_out, *older.left_out.get(memory.id, ())))
-        if line := render_line(memory, shown, spans, year, bare=bool(day), over=own, today=today):
+        passed = None if today is None or spans else passed_on(memory, today)
+        if line := render_line(memory, shown, spans, year, bare=bool(day), over=own, passed=passed):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
-            passed = today is not None and not memory.pinned and has_passed(memory, today)
-            worth = (PASSED if passed else 1.0) * counts * _worth(memory, section, value, brief=not said)
+            is_last = passed is not None and not memory.pinned
+            worth = (PASSED if is_last else 1.0) * counts * _worth(memory, section, value, brief=not said)
             newer = () if memory.pinned else tuple(older.newer.get(memory.id, ()))
-            found.append(DigestEntry(memory, section, line, worth, day=day, newer=newer, passed=passed))
+            found.append(DigestEntry(memory, section, line, worth, day=day, newer=newer, passed=is_last))
     notes = [(e.memory.content, math.inf) for e in found if e.memory.kind is Kind.NOTE]
     noted = noted_ids([e.memory for e in found], notes) | repeated_requests([e.memory for e in found])
     kept = [e for e in found if e.memory.id not in noted]

@@ -14,7 +14,6 @@ from perdure.records.recall import TextCaveats
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.first_day import first_day
 from perdure.rules.language.markdown import inline
-from perdure.rules.language.passed_days import passed_day
 from perdure.rules.language.relative_days import resolve_days
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import as_sentence, sentences
@@ -57,13 +56,13 @@ def render_line(
     *,
     bare: bool = False,
     over: TextCaveats = _ALL_HOLDS,
-    today: date | None = None,
+    passed: date | None = None,
 ) -> str:
     """Return the line of a memory; "" of one that has nothing to say in whole sentences.
 
     Where no sentences are ``shown``, all that tell something are, without what holds no longer, ``left_out``. A day of
     this ``year`` is written short ("6 Mar"); None writes an ISO date. A ``bare`` line has neither day nor id: it stands
-    below its day. An appointment whose day was over before ``today`` is called past.
+    below its day. An appointment that is over since a day, ``passed``, is called past.
     """
     is_kept = memory.pinned or memory.access_count > 0 or memory.kind is not Kind.EPISODE
     text = _remaining_words(
@@ -90,7 +89,7 @@ def render_line(
             words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))}{more}{end})"
     if over.begins and first_day(memory.content, memory.created_at.date()) is None:
         words += f" (from {over.begins})"
-    if today is not None and (passed := passed_day(text, memory.created_at.date(), today)) is not None:
+    if passed is not None:
         words += f" (past: {passed.isoformat()})"
     if over.doubted and not (over.remarks or over.against):
         words += _DOUBT

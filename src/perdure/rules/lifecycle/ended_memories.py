@@ -10,8 +10,6 @@ from perdure.records.memory import Kind, MemoryItem
 from perdure.records.recall import Hit
 from perdure.rules.language.last_day import last_day
 from perdure.rules.language.passed_days import passed_day
-from perdure.rules.language.replaced_values import changes
-from perdure.rules.language.sentences import sentences
 
 
 def end_of(memory: MemoryItem) -> date | None:
@@ -27,13 +25,9 @@ def has_ended(memory: MemoryItem, today: date) -> bool:
     return last is not None and last < today
 
 
-def has_passed(memory: MemoryItem, today: date) -> bool:
-    """Return whether all that a memory says is of a day that was to come, and is over before ``today``.
-
-    What changes on a day holds from then on, and what says more than one sentence holds besides.
-    """
-    said_on, text = memory.created_at.date(), memory.content
-    return passed_day(text, said_on, today) is not None and not changes(text) and len(sentences(text)) == 1
+def passed_on(memory: MemoryItem, today: date) -> date | None:
+    """Return the last day of an appointment or a deadline that is over before ``today``; None of all else."""
+    return passed_day(memory.content, memory.created_at.date(), today)
 
 
 def with_ends(hits: Iterable[Hit], today: date) -> tuple[Hit, ...]:
