@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from conftest import WORDS_ONLY, logical
@@ -142,13 +144,113 @@ def test_the_undo_of_forgetting_leaves_all_as_it_was(memory, say, path):
     assert logical(path) == before
 
 
-def test_who_restores_what_was_forgotten_is_asked_which_holds(memory, say):
+def archive_and_restore(memory, _, fact):
+    memory.archive(fact, "wrong")
+    memory.restore(fact)
+
+
+def forget_and(hidden, back):
+    """Forget the newer note or its fact, and bring it back an hour later."""
+
+    def way(memory, clock, note, fact):
+        memory.forget(note.id if hidden == "note" else fact, "wrong")
+        clock.passes(hours=1)
+        return back(memory, note, fact)
+
+    return way
+
+
+BACK = {
+    "restore the note": forget_and("note", lambda memory, note, _: memory.restore(note.id)),
+    "restore the fact": forget_and("fact", lambda memory, _, fact: memory.restore(fact)),
+    "remember its words": forget_and("note", lambda memory, *_: memory.remember("The depot of Tom is in Graz.")),
+    "with the fact": forget_and(
+        "note", lambda memory, *_: memory.remember("The depot of Tom is in Graz.", facts=[depot("Graz")])
+    ),
+    "say the fact": forget_and("fact", lambda memory, *_: memory.learn(claims=[depot("Graz")])),
+    "restore what was archived": lambda memory, _, note, fact: archive_and_restore(memory, note, fact),
+}
+
+
+@pytest.mark.parametrize("bring_back", BACK.values(), ids=BACK)
+def test_what_is_brought_back_takes_the_place_again_without_a_question(memory, say, clock, bring_back):
+    say("Lyon")
+    note = say("Graz")
+    clock.passes(days=5)
+    bring_back(memory, clock, note, fact_of(memory, "Graz"))
+    assert believed(memory) == ["Graz"]
+    assert memory.review() == []
+    assert "Graz" in memory.digest()
+    assert "Lyon" not in memory.digest()
+    assert memory.check(full=True) == []
+
+
+def test_the_days_on_which_each_held_are_as_before(memory, say, clock):
+    say("Lyon")
+    note = say("Graz")
+    clock.passes(days=5)
+    memory.forget(note.id)
+    clock.passes(days=5)
+    memory.restore(note.id)
+    days = [datetime.fromtimestamp(clock.now.timestamp(), UTC) - timedelta(days=n) for n in (20, 7, 3)]
+    assert [[f.value for f in memory.facts("Tom", as_of=day)] for day in days] == [["Lyon"], ["Graz"], ["Graz"]]
+
+
+def test_what_is_believed_again_was_said_when_it_was_said(memory, say, clock):
+    lyon = say("Lyon")
+    note = say("Graz")
+    clock.passes(days=5)
+    memory.forget(note.id)
+    again = memory.get(fact_of(memory, "Lyon"))
+    assert again.status == "active"
+    assert again.created_at == memory.get(lyon.id).created_at
+
+
+def test_the_undo_of_bringing_back_leaves_all_as_it_was(memory, say, path):
     say("Lyon")
     note = say("Graz")
     memory.forget(note.id)
+    before = logical(path)
+    memory.undo(memory.restore(note.id))
+    assert logical(path) == before
+
+
+def test_it_may_be_forgotten_and_brought_back_again(memory, say, clock):
+    say("Lyon")
+    note = say("Graz")
+    for _ in range(2):
+        clock.passes(hours=1)
+        memory.forget(note.id)
+        assert believed(memory) == ["Lyon"]
+        assert "The depot of Tom is in Lyon." in memory.digest()
+        clock.passes(hours=1)
+        memory.restore(note.id)
+        assert believed(memory) == ["Graz"]
+    memory.both(fact_of(memory, "Graz"))
+    assert believed(memory) == ["Graz", "Lyon"]
+    assert memory.check(full=True) == []
+
+
+def test_who_restores_it_is_asked_where_the_other_was_said_again_since(memory, say, clock):
+    say("Lyon")
+    note = say("Graz")
+    memory.forget(note.id)
+    clock.passes(days=1)
+    memory.remember("Tom's depot: still Lyon.", facts=[depot("Lyon")])
     memory.restore(note.id)
     assert believed(memory) == ["Graz", "Lyon"]
     assert len(memory.review()) == 1
+
+
+def test_what_holds_for_a_time_does_so_again_without_a_question(memory, say, clock):
+    say("Lyon")
+    note = say("Graz", valid_to="2027-06-30")
+    clock.passes(days=5)
+    memory.forget(note.id)
+    clock.passes(days=1)
+    memory.restore(note.id)
+    assert believed(memory) == ["Graz", "Lyon"]
+    assert memory.review() == []
 
 
 def test_a_note_that_was_updated_and_then_forgotten_brings_no_earlier_wording_back(memory):

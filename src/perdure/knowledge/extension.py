@@ -14,7 +14,7 @@ from perdure.knowledge.extraction.event_types import event_importance, event_of
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.change_rates import learn_rates
 from perdure.knowledge.operations.conflicts_beside import restore_conflicts
-from perdure.knowledge.operations.displaced import restore_without
+from perdure.knowledge.operations.displaced import displace_again, restore_without
 from perdure.knowledge.operations.entity_summaries import summarize
 from perdure.knowledge.operations.erasing import orphans, subject_of
 from perdure.knowledge.operations.fact_recall import (
@@ -221,7 +221,10 @@ class Knowledge(Extension[Context]):
         return work.changes()
 
     def plan_again(self, ctx: Context, decisions: Decisions, shown: Sequence[str], /) -> list[Change]:
-        return plan_again(ctx, decisions, shown)
+        work = FactSession(ctx, decisions.namespace, decisions.now, decisions)
+        plan_again(work, shown)
+        displace_again(work, shown)
+        return work.changes()
 
     def about(self, ctx: Context, namespace: str, name: str, /) -> Subject:
         return subject_of(ctx, namespace, name)

@@ -178,7 +178,7 @@ class Extension(Generic[Ctx_contra]):
         return []
 
     def plan_again(self, _ctx: Ctx_contra, _decisions: Decisions, _shown: Sequence[str], /) -> list[Change]:
-        """Return what becomes of facts that end for planned ones, of which some come back into view."""
+        """Return what becomes of facts that end for others, or lose their place to them, that come back into view."""
         return []
 
     def about(self, _ctx: Ctx_contra, _namespace: str, name: str, /) -> Subject:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perdure.knowledge.operations.apply_claims import ClaimWriter, same_audience
+from perdure.knowledge.operations.displaced import lost_before
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.rules.claim_resolution import KnownFact
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import Document, Kind, Record, Shelf, Status
+from perdure.records.memory import INTERRUPTS, Document, Kind, Record, Shelf, Status
 from perdure.records.plan import Change, Target
 
 
@@ -42,7 +44,8 @@ def restore_conflicts(
     for other in (k for k in beside if k.fact.id != record.id and own.fact.contradicts(k.fact)):
         other_record = work.record(other.fact.id)
         is_new = other_record.op > since if is_stored else not _had_conflict(work, record.id, other.fact.id)
-        if is_new and same_audience(work.record(record.id), other_record):
+        is_settled = not since and _is_settled(work, own, other)
+        if is_new and not is_settled and same_audience(work.record(record.id), other_record):
             because = f"{own.fact.shown_value} was brought back beside {other.fact.shown_value}"
             writer.contest(own, other, now, because)
     return work.edits.changes()
@@ -51,6 +54,19 @@ def restore_conflicts(
 def _documents(planned: Sequence[Change]) -> list[Document]:
     rows = ((c.id, c.after) for c in planned if c.target is Target.DOCUMENT)
     return [Document(Shelf(row["shelf"]), i, row["name"], row["data"]) for i, row in rows if row is not None]
+
+
+def _is_settled(work: FactSession, own: KnownFact, other: KnownFact) -> bool:
+    """Whether it is known which of two facts holds: one takes the other's place again, or only for a time."""
+    interrupts = _interrupts(work, own, other) or _interrupts(work, other, own)
+    return interrupts or lost_before(work, other, own.fact) is not None
+
+
+def _interrupts(work: FactSession, one: KnownFact, other: KnownFact) -> bool:
+    """Whether a fact was said to hold for a time in the place of another, which nobody has said again since."""
+    link = (one.fact.id, INTERRUPTS, other.fact.id)
+    is_later = one.fact.ends_before(other.fact) and other.last_said <= one.last_said
+    return is_later and link in work.ctx.store.links_at(work.namespace, [one.fact.id])
 
 
 def _had_conflict(work: FactSession, one: str, other: str) -> bool:

@@ -9,13 +9,15 @@ from typing import Final
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.replaced_memories import ReplacedMemories
 from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Span
-from perdure.knowledge.rules.claim_resolution import BY_ORDER, KnownFact
+from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.documents import find_records, find_states, pages, whose_words
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import DERIVED, SUPERSEDES, Kind, Shelf, Status, Trust
+from perdure.records.outcome import HandedClaims
 from perdure.records.plan import Change, Target
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.point_in_time import is_past
@@ -35,6 +37,7 @@ def believe_displaced(writer: ClaimWriter, identity: str, now: Instant, because:
     if writer.work.states[identity].status is not Status.ACTIVE:
         return _believe_beside(writer, identity, now, because)
     lost = [older for older, newer in _by_order(writer.work, identity) if newer == identity]
+    lost = [i for i in lost if not any(i in _standing_for(writer.work, other) for other in lost if other != i)]
     if len(lost) > 1:
         raise InvalidInput(
             f"{identity} took the place of several facts: {', '.join(lost)}.",
@@ -99,9 +102,63 @@ def restore_without(work: FactSession, hidden: Collection[str], because: str) ->
     believed = [i for i, state in states.items() if (state.kind, state.status) == (Kind.FACT, Status.ACTIVE)]
     writer, back = ClaimWriter(work), list[str]()
     work.read(believed)
-    for newer, older in _displaced_pairs(work, [i for i in believed if i in work.facts], hidden):
+    pairs = _displaced_pairs(work, [i for i in believed if i in work.facts], hidden)
+    # Of two that say the same the one believed last comes first: notes went with that one.
+    pairs = [(newer, older) for newer, older in pairs if older in work.facts]
+    for newer, older in sorted(pairs, key=lambda pair: work.facts[pair[1]].retired or 0, reverse=True):
         if (older, newer) in _by_order(work, newer):
             back += _restore_fact(writer, older, because, beside=back, is_asked=False, gone=hidden)
+
+
+def displace_again(work: FactSession, shown: Collection[str]) -> None:
+    """Let facts that come back take the place again of what was believed again without them.
+
+    Its notes, of which nothing is believed then, go with it.
+    """
+    writer = ClaimWriter(work)
+    work.read(shown)
+    for fact in [work.facts[i] for i in shown if i in work.facts]:
+        if work.states[fact.id].status is not Status.ACTIVE or not fact.holds(work.now):
+            continue
+        for rival in work.about(fact.subject, fact.predicate, work.now):
+            if (strategy := lost_before(work, rival, fact)) is not None:
+                _displace_again(writer, rival, fact, strategy)
+
+
+def _displace_again(writer: ClaimWriter, rival: KnownFact, fact: Fact, strategy: ConflictStrategy) -> None:
+    because = f"{fact.shown_value} was brought back, and had taken the place of {rival.fact.shown_value}"
+    note = fact.sources[-1].memory if fact.sources else None
+    source = ClaimSource(note, writer.work.now, fact.trust)
+    writer.clash(Decision(Action.REPLACE, (rival,), strategy, because=because), fact.id, source, "")
+    handed = HandedClaims((), note, "", writer.work.now, fact.trust)
+    ReplacedMemories(writer, handed, (), ()).settle()
+
+
+def lost_before(work: FactSession, rival: KnownFact, fact: Fact) -> ConflictStrategy | None:
+    """Return by which order a fact took the place of what another says; None where it did not.
+
+    None as well where somebody said or confirmed the other since it is believed again.
+    """
+    if rival.last_said >= rival.state.recorded_ms or not fact.contradicts(rival.fact):
+        return None
+    lost = set(_standing_for(work, rival.fact.id))
+    for newer in _standing_for(work, fact.id):
+        for pair in _by_order(work, newer):
+            if pair[1] == newer and pair[0] in lost:
+                return ConflictStrategy((work.edits.get(Shelf.CONFLICT, *pair) or {})["strategy"])
+    return None
+
+
+def _standing_for(work: FactSession, identity: str) -> list[str]:
+    """Return a fact, and those of the same words that it was made of as it was believed again."""
+    found = [identity]
+    for newer in found:
+        linked = [
+            o for i, kind, o in work.ctx.store.links_at(work.namespace, [newer]) if (i, kind) == (newer, SUPERSEDES)
+        ]
+        work.read([newer, *linked])
+        found += [o for o in linked if o not in found and _says_the_same(work, newer, o)]
+    return found
 
 
 def _superseding(work: FactSession, ids: Sequence[str]) -> list[str]:
@@ -238,7 +295,10 @@ def _beside(work: FactSession, identity: str, now: Instant) -> list[KnownFact]:
 
 
 def _believe_again(writer: ClaimWriter, identity: str, now: Instant, because: str) -> str:
-    """Make a fact that says what another one said that was replaced, from its end on; return its id."""
+    """Make a fact that says what another one said that was replaced, from its end on; return its id.
+
+    It was said when that one was said last.
+    """
     work, old = writer.work, writer.work.facts[identity]
     state, session = work.states[identity], work.record(identity).content.session
     sure = max(state.confidence, work.ctx.policy.knowledge.statement)
@@ -246,8 +306,13 @@ def _believe_again(writer: ClaimWriter, identity: str, now: Instant, because: st
     claim = Claim(old.subject, old.predicate, old.type, old.value, old.learned, sure, span, denied=old.denied)
     claim = replace(claim, many=old.many, valid_from=old.valid_to, valid_to=old.told_to, called=old.called)
     name = names_of(work.ctx, work.namespace).entity(old.subject).name
-    source = ClaimSource(None, now, old.trust, state.scope, session)
+    (known,) = work.known_facts([identity], now)
+    # Nobody says it now: it keeps the day on which it was said last, and only its ages as a memory start anew.
+    source = ClaimSource(None, known.last_said, old.trust, state.scope, session)
     again = writer.make(claim, old.subject, name, source, because)
+    made = work.states[again]
+    young = replace(made, anchor_ms=now, tier_ms=now, status_ms=now, strength_ms=now, form_ms=now)
+    work.change(again, young, "made", because)
     work.rewrite(replace(work.facts[again], sources=old.sources), because)
     for each in old.sources:
         work.link(link_change(DERIVED, again, each.memory, because))

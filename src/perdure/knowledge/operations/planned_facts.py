@@ -7,10 +7,7 @@ from dataclasses import replace
 
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Fact
-from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.plan import Change
-from perdure.rules.decisions import Decisions
 from perdure.rules.source_trust import least_trust
 
 
@@ -41,9 +38,8 @@ def call_off(work: FactSession, hidden: Collection[str], because: str) -> None:
             let_go_on(work, planned, because)
 
 
-def plan_again(ctx: Context, decisions: Decisions, shown: Collection[str]) -> list[Change]:
-    """Return what lets others end for facts that come back into view before they begin to hold."""
-    work = FactSession(ctx, decisions.namespace, decisions.now, decisions)
+def plan_again(work: FactSession, shown: Collection[str]) -> None:
+    """Let others end for facts that come back into view before they begin to hold."""
     work.read(shown)
     planned = [f for i in shown if (f := work.facts.get(i)) is not None and f.is_upcoming(work.now)]
     for subject, predicate in dict.fromkeys((f.subject, f.predicate) for f in planned):
@@ -52,7 +48,6 @@ def plan_again(ctx: Context, decisions: Decisions, shown: Collection[str]) -> li
             own = replace(fact, valid_to=fact.told_to, told_to=None, followed_by="") if fact.followed_by else fact
             if (told := _until_planned(work, own)) != fact:
                 work.rewrite(told, "what is planned after it was restored")
-    return work.changes()
 
 
 def write_new(work: FactSession, fact: Fact, because: str) -> None:

@@ -89,7 +89,8 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
     """Show an archived memory again, and more of its text where a form is named.
 
     Its ages restart, so that the next sweep does not take it back. The facts and messages that were hidden with it
-    come back, too. Of a fact beside which another value is believed by now both are contested, and a person is asked.
+    come back, too. A fact takes the place again of what was believed again without it; beside any other value that is
+    believed by now both are contested, and a person is asked.
     """
     text = read_record(ctx, identity).content.text
     shown = None if level is None else render_form(text, level, ctx.policy.compression)
