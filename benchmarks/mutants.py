@@ -21,15 +21,19 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from small_changes import LATE, ROOT, SERVER, mutants, tell
 
 KEPT = ROOT / "build" / "mutants"
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
 AREAS = [f"src/perdure/{area}" for area in ("formulas", "knowledge", "rules", "stores")]
 WEEK = 6 * 24 * 3600
+NOT_RUN = {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}
 
 
-def run(words: list[str], **plan: Any) -> None:
+def run(words: list[str], **plan: Any) -> int:
+    """Run tests by a plan; return pytest's exit status."""
     plan = {"trace": "", "mutants": [], "from_start": 0, "every_case": False, **plan}
     plan["files"] = sorted({one["path"] for one in plan["mutants"]})
     (file := KEPT / f"plan-{os.getpid()}.json").write_text(json.dumps(plan), "utf-8")
@@ -37,8 +41,9 @@ def run(words: list[str], **plan: Any) -> None:
     env |= {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(Path(__file__).parent)])}
     env |= {"PERDURE_LONG_RUN": "1"} if plan["every_case"] else {}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "small_changes", "-p", "no:cacheprovider", "--tb=no", *words]
-    subprocess.run(command, cwd=ROOT, env=env, check=False, stdout=subprocess.DEVNULL)
+    status = subprocess.run(command, cwd=ROOT, env=env, check=False, stdout=subprocess.DEVNULL).returncode
     file.unlink()
+    return status
 
 
 def traced(folder: Path) -> dict[str, Any]:
@@ -47,7 +52,9 @@ def traced(folder: Path) -> dict[str, Any]:
     newest = max(file.stat().st_mtime for file in (folder.rglob("*.py") if folder.is_dir() else [folder]))
     if not kept.exists() or kept.stat().st_mtime < max(newest, time.time() - WEEK):
         print(f"tracing {folder.relative_to(ROOT)}", flush=True)
-        run(["--hypothesis-profile=brief", str(folder)], trace=str(kept))
+        if run(["--hypothesis-profile=brief", str(folder)], trace=str(kept)) in NOT_RUN:
+            kept.unlink(missing_ok=True)  # else what only these tests notice would count as noticed by none
+            sys.exit(f"The tests of {folder.relative_to(ROOT)} could not be loaded.")
     return json.loads(kept.read_text("utf-8"))
 
 

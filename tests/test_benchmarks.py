@@ -128,14 +128,33 @@ def test_a_page_that_is_larger_than_asked_is_missed(tmp_path):
     assert sum("**missed**" in line for line in lines) == sum("kB" in line for line in lines) / 2 >= 10
 
 
-@weekly
-def test_small_changes_of_the_source_are_told_with_what_no_test_notices(tmp_path):
+def test_a_benchmark_of_the_same_name_hides_no_package_of_the_tests():
+    path = os.pathsep.join([*ENV["PYTHONPATH"].split(os.pathsep), str(BENCHMARKS.parent / "tests"), str(BENCHMARKS)])
+    done = child("-c", "import life; print(life.__path__)", PYTHONPATH=path)
+    assert done.returncode == 0, done.stderr
+
+
+def lay_out(folder, more):
+    """Write a small source with tests, and the scripts that change it."""
     scripts = {
         f"benchmarks/{name}": (BENCHMARKS / name).read_text("utf-8") for name in ("mutants.py", "small_changes.py")
     }
-    for name, text in (TRIED | scripts).items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, "utf-8")
+    for name, text in (TRIED | scripts | more).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+
+
+@weekly
+def test_changes_are_tried_against_no_folder_whose_tests_do_not_load(tmp_path):
+    lay_out(tmp_path, {"tests/rules/test_broken.py": "import nothing_of_this_name"})
+    done = child(tmp_path / "benchmarks" / "mutants.py", "--seed", 3, PYTHONPATH="")
+    assert done.returncode != 0
+    assert done.stderr == "The tests of tests/rules could not be loaded.\n"
+
+
+@weekly
+def test_small_changes_of_the_source_are_told_with_what_no_test_notices(tmp_path):
+    lay_out(tmp_path, {})
     done = child(tmp_path / "benchmarks" / "mutants.py", "--seed", 3, PYTHONPATH="")
     assert done.returncode == 0, done.stderr
     told = {
