@@ -16,10 +16,12 @@ import perdure
 from conftest import weekly
 from interfaces import demonstration
 from interfaces.pages.browsing import words as words_of
+from perdure.interfaces.demo import run
 from perdure.interfaces.demo.history import questions, sessions
 from perdure.interfaces.hooks import background
 from perdure.interfaces.http.command import main as service
 from perdure.models.local import LocalEmbedder
+from perdure.records.errors import InvalidInput
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +172,13 @@ def test_why_shows_the_history_and_undo_shows_lines_before_and_after(told):
     for part, day in ((before, "Tuesday"), (wrong, "Friday"), (after, "Tuesday")):
         assert re.findall(r"fact: deploy day: (\w+)", part) == [day]
         assert re.findall(r"- Deploy day is (?:now )?(\w+)", part) == [day]
+
+
+def test_it_names_the_embedders_that_it_has(tmp_path):
+    with pytest.raises(InvalidInput) as caught:
+        run(tmp_path / "out", embedder="foo")
+    assert str(caught.value) == "embedder must be local or none, not 'foo'. Choose one of them."
+    assert not (tmp_path / "out").exists()
 
 
 @weekly

@@ -46,6 +46,8 @@ def run(
         embedder: Overrides the policy's, for example ``none``.
         console: Where to print.
     """
+    if embedder not in (None, "local", "none"):
+        raise InvalidInput(f"embedder must be local or none, not {embedder!r}.", remedy="Choose one of them.")
     show = console or Console(highlight=False)
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -72,7 +74,7 @@ def run(
 def _play(out: Path, address: str, embedder: str | None, show: Console) -> Path:
     started = time.perf_counter()
     clock = SimulatedClock(sessions()[0].began)
-    name = cast("Literal['local', 'none', 'endpoint'] | None", embedder)  # another name is refused there
+    name = cast("Literal['local', 'none'] | None", embedder)
     with compose.open(address, policy={"days": {"zone": "UTC"}}, clock=clock, embedder=name) as memory:
         _check_empty(memory)
         show.rule("Perdure: five months of one conversation, on a simulated clock")
