@@ -360,3 +360,14 @@ def test_http_says_when_the_last_admin_of_all_namespaces_goes_or_will_end(client
     call("revoke-token", token_id=later["id"])
     with pytest.warns(PerdureWarning, match="last valid token"):
         assert "over HTTP nobody" in call("revoke-token", token_id=again.token.id)["note"]
+
+
+def test_only_who_may_report_a_use_gets_the_id_to_report_it_with(client, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.", namespace="team/a")
+    for role, reports in (("reader", False), ("agent", True)):
+        headers = {"authorization": f"Bearer {memory.create_token(role, 'team/*', actor=role).secret}"}
+        answer = client.post("/v1/recall", json={"query": "deploys", "namespace": "team/a"}, headers=headers).json()
+        assert [hit["memory"]["id"] for hit in answer["hits"]] == [kept.id]
+        assert bool(answer["recall_id"]) is reports
+        body = {"ids": [kept.id], "outcome": "helpful", "recall_id": answer["recall_id"]}
+        assert client.post("/v1/used", json=body, headers=headers).status_code == (200 if reports else 403)

@@ -72,6 +72,8 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     if found.nothing_known:
         return found
     identity, problem = count_accesses(ctx, text, namespace, list(found.hits), ctx.clock())
+    if ctx.grant is not None and not ctx.grant.allows("agent"):
+        identity = ""  # who only reads cannot say how a hit was used
     return replace(found, note=_join_notes(found.note, problem), recall_id=identity)
 
 

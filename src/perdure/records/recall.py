@@ -204,7 +204,7 @@ class Recall(JsonRecord):
     hits: tuple[Hit, ...]  # best first
     nothing_known: bool  # true when nothing stored is related; hits are empty then
     note: str = ""  # what the caller should know, for example that only words were searched
-    recall_id: str = ""  # the entry in the recall log, for ``used``; empty when the recall did not count as an access
+    recall_id: str = ""  # the entry in the recall log, for ``used``; empty if none was made, or for a reader
 
     @property
     def id(self) -> str:
