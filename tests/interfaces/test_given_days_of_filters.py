@@ -57,7 +57,10 @@ def test_a_tool_takes_a_day_whole(memory, zone):
         assert await days(until="2026-11-01T00:00:00Z") == [DAYS[0]]
         error = await refused(client, "list", since="2026-11-01T10:00:00")
         assert "no time zone" in error["message"]
-        assert "ISO 8601" in (await refused(client, "list", since="1 November"))["message"]
+        assert "a day such as 2026-11-21" in error["remedy"]
+        error = await refused(client, "list", since="1 November")
+        assert "ISO 8601" in error["message"]
+        assert "a day such as 2026-11-21" in error["remedy"]
         assert await refused(client, "remember", content="It rains.", at="2026-11-01")
 
     talk(over(memory), story)
@@ -102,6 +105,8 @@ def test_a_tool_of_a_server_on_this_machine_takes_the_same_days_as_a_command(mem
         found = await call(client, "list", since="2026-11-01", until="2026-11-01")
         assert [m["content"][-11:-1] for m in found["memories"]] == [HERE[name]]
         [tool] = [t for t in (await client.list_tools()).tools if t.name == "list"]
-        assert tool.input_schema["properties"]["since"]["description"].endswith("Whole days: local.")
+        assert tool.input_schema["properties"]["since"]["description"].endswith(
+            "since this time or day. Days are local."
+        )
 
     talk(over(memory), story)

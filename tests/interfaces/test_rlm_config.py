@@ -242,10 +242,10 @@ def test_a_key_that_decides_nothing_is_named(home, policy, told):
         ({"memory": 7}, "must be an object"),
         ({"memory": {"decay_factor": "fast"}}, "decay_factor: confidence.daily_factor must be a number"),
         ({"memory": {"decay_factor": True}}, "decay_factor: confidence.daily_factor must be a number"),
-        ({"memory": {"decay_factor": 1.5}}, "decay_factor: confidence.daily_factor must be between 0.5 and 1"),
-        ({"memory": {"decay_interval_hours": 0}}, "decay_interval_hours: upkeep.report_hours must be between"),
+        ({"memory": {"decay_factor": 1.5}}, "decay_factor: confidence.daily_factor must be a number from 0.5 to 1"),
+        ({"memory": {"decay_interval_hours": 0}}, "decay_interval_hours: upkeep.report_hours must be a"),
         ({"memory": {"promotion_threshold": None}}, "promotion_threshold: tasks.promotion_confidence must be a number"),
-        ('{"memory": {"decay_factor": NaN}}', "decay_factor: confidence.daily_factor must be between"),
+        ('{"memory": {"decay_factor": NaN}}', "decay_factor: confidence.daily_factor must be a number from"),
     ],
 )
 def test_faults_name_the_file(home, data, problem):

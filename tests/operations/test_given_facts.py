@@ -269,7 +269,7 @@ FAULTS = {
     "no object": (["Ana"], "Claim 1: it must be an object"),
     "no list": ("Ana", "facts must be a list"),
     "no date": ([{**HOME, "valid_from": "last May"}], "Claim 1: valid_from is neither a date"),
-    "naive": ([{**HOME, "valid_from": "2020-01-01T10:00"}], "naive"),
+    "naive": ([{**HOME, "valid_from": "2020-01-01T10:00"}], "valid_from is neither a date nor a time with a zone"),
     "ends first": ([{**HOME, "valid_from": "2020-01-02", "valid_to": "2020-01-01"}], "is before valid_from"),
     "quote": ([{**HOME, "quote": "in Bonn"}], "Claim 1: the quote 'in Bonn' is not in the content"),
     "many": ([HOME] * 1001, "1,001 claims were given; 1,000 are allowed"),
@@ -285,6 +285,17 @@ def test_faults_name_the_claim_and_nothing_is_stored(facts, told, memory):
     assert memory.list() == []
     assert memory.entities() == []
     assert memory.history() == []
+
+
+def test_a_bad_date_is_told_by_itself_with_an_example(memory):
+    with pytest.raises(perdure.InvalidInput) as caught:
+        memory.remember("Ana lives in Berlin.", facts=[{**HOME, "valid_from": "last May"}])
+    assert str(caught.value) == (
+        "Claim 1: valid_from is neither a date nor a time with a zone: 'last May'; write for example 2026-11-21. "
+        "Nothing was stored."
+    )
+    with pytest.raises(perdure.InvalidInput, match="A claim is an object with the keys subject, predicate, value"):
+        memory.remember("Ana lives in Berlin.", facts=[{**HOME, "since": "last May"}])
 
 
 def test_all_faults_are_told_at_once(memory):

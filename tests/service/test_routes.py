@@ -15,6 +15,7 @@ from conftest import Clock, ScriptedModel, opened, tables
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.routes import parameters_of, path_of
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
+from perdure.records.wording import JSON, worded
 from perdure.verbs.declaration import VERBS
 from service.conftest import POLICY
 from service.test_limits import serving
@@ -93,7 +94,8 @@ def test_a_wrong_type_is_the_error_that_python_raises(client, memory, name):
         assert parameter.name in problem["detail"]
         assert problem["remedy"]
         if parameter.kind not in {"instant", "objects"}:  # Python takes datetimes; items are checked by their verbs
-            error = python_error(memory, verb, in_python(verb, given))
+            with worded(JSON):  # in other words
+                error = python_error(memory, verb, in_python(verb, given))
             assert isinstance(error, InvalidInput)
             assert (problem["detail"], problem["remedy"]) == (error.message, error.remedy)
 
@@ -470,7 +472,7 @@ def test_an_item_of_remember_many_takes_what_its_description_says(client, memory
     for name in left_out:
         refused = client.post("/v1/remember-many", json={"items": [{"content": "Tea.", name: samples[name]}]})
         assert f"Unknown argument: '{name}'" in refusal(refused)["detail"]
-    for wrong, reason in (("yesterday", "is not an ISO 8601 date"), ("2025-12-31", "is a naive datetime")):
+    for wrong, reason in (("yesterday", "is not an ISO 8601 date"), ("2025-12-31", "has no time zone")):
         refused = client.post("/v1/remember-many", json={"items": [{"content": "Tea.", "at": wrong}]})
         assert (refused.status_code, reason in refusal(refused)["detail"]) == (422, True)
 

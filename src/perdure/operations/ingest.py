@@ -20,6 +20,7 @@ from perdure.records.errors import InvalidInput, PartlyStored, PerdureError
 from perdure.records.memory import Draft, Message, Scope, Sort
 from perdure.records.outcome import operations_of
 from perdure.records.report import IngestResult
+from perdure.records.wording import term, type_name
 from perdure.rules.prompt_context import remove_blocks
 from perdure.rules.redaction import redact_key
 from perdure.rules.source_trust import speaker_of, trust_of, with_trust
@@ -76,7 +77,10 @@ def ingest(
     time and words) is skipped, so a grown transcript can be taken in again.
     """
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
-        raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")
+        raise InvalidInput(
+            f"messages must be {term('objects')}, not {type_name(messages)}.",
+            remedy=f"Pass {term('objects')} with content and role.",
+        )
     messages = list(messages) if iter(messages) is messages else messages
     refusals = Refusals(end="Nothing was stored.")
     checking, later = _Drafting(ctx, session, scope, refusals), Counter[str | None]()
@@ -176,8 +180,8 @@ def _message(item: Message | Mapping[str, Any], position: int) -> Message:
         return item
     if not isinstance(item, Mapping):
         raise InvalidInput(
-            f"Message {position} is of type {type(item).__name__}, not a dict.",
-            remedy="Pass dicts with content, role and at.",
+            f"Message {position} must be {term('object')}, not {type_name(item)}.",
+            remedy=f"Pass {term('objects')} with content and role.",
         )
     content = item.get("content", item.get("text"))
     if content is None and ("content" in item or any(item.get(name) for name in _CALLS)):

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import reprlib
 from typing import ClassVar, Final, Literal
 
 Fault = Literal["caller", "policy", "store", "machine", "conflict"]
 
 
-_LONGEST: Final = 100
 _MOST_PROBLEMS: Final = 50
-_SHORT: Final = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _LONGEST + 1
-
-
-def shown_value(value: object) -> str:
-    """Return how an error shows a value that it refuses: as Python writes it, cut where it is long, deep or huge."""
-    try:
-        shown = repr(value) if isinstance(value, str) else _SHORT.repr(value)
-    except (ValueError, RecursionError):  # a whole number of thousands of digits; nesting behind a class of its own
-        shown = f"a value of type {type(value).__name__}"
-    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
 
 
 class PerdureError(Exception):

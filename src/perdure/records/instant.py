@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Annotated, Final
 
 from perdure.records.errors import InvalidInput
+from perdure.records.wording import parameter_name, term, type_name
 
 Instant = int  # milliseconds since 1970-01-01T00:00:00Z
 InstantText = Annotated[str, "2026-11-21 09:30 UTC"]  # as ``text_of`` tells it, to the minute; JSON has RFC 3339
@@ -31,22 +32,22 @@ def to_instant(moment: datetime, *, name: str = "at") -> Instant:
     """
     if not isinstance(moment, datetime):
         raise InvalidInput(
-            f"{name} must be a datetime, not {type(moment).__name__}.",
-            remedy="Pass datetime.datetime(..., tzinfo=datetime.UTC).",
+            f"{parameter_name(name)} must be a date and time, not {type_name(moment)}.",
+            remedy=f"Pass {term('instant')}.",
         )
     if name in _BOUNDS and moment in _ENDS:
         moment = moment.replace(tzinfo=UTC)
     if moment.tzinfo is None or moment.utcoffset() is None:
         raise InvalidInput(
-            f"{name} is a naive datetime ({moment.isoformat()}).",
-            remedy="Add a time zone, for example moment.replace(tzinfo=datetime.UTC).",
+            f"{parameter_name(name)} has no time zone: {moment.isoformat()}.",
+            remedy=term("zone"),
         )
     instant = (moment - _EPOCH) // _MILLISECOND
     if name in _BOUNDS:
         return min(max(instant, FIRST), LAST)
     if not FIRST <= instant <= LAST:
         where = "past" if instant < FIRST else "future"
-        raise InvalidInput(f"{name} is too far in the {where}.", remedy="Use a year from 2 to 9998.")
+        raise InvalidInput(f"{parameter_name(name)} is too far in the {where}.", remedy="Use a year from 2 to 9998.")
     return instant
 
 

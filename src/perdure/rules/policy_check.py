@@ -113,7 +113,7 @@ def _fault(declared: Field[Any], value: Any) -> str:
         return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}."
     low, high = declared.metadata["low"], declared.metadata["high"]
     if low is not None and not low <= value <= high:
-        return f"must be between {low:g} and {high:g}, not {value!r}."
+        return f"must be {_noun(kind)} from {low:g} to {high:g}, not {value!r}."
     return ""
 
 

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.rules.validation.values import TIME_REMEDY, parsed_time, whole_day
+from perdure.records.wording import argument
+from perdure.rules.validation.values import DAY_REMEDY, TIME_REMEDY, parsed_time, whole_day
 from perdure.verbs.checks import refuse_foreign
 from perdure.verbs.declaration import Parameter, Verb
 
@@ -36,7 +37,7 @@ def parameter_schema(parameter: Parameter, choices: Sequence[str] = (), *, zone:
     """
     param = parameter.param
     note = f" If omitted: the policy's {param.key}." if param.key else ""
-    day = f" Whole days: {'local' if zone is None else 'UTC'}." if param.day else ""
+    day = f" Days are {'local' if zone is None else 'UTC'}." if param.day else ""
     schema = {**_TYPES[parameter.kind], "description": param.help + note + day}
     if param.day:
         del schema["format"]
@@ -112,7 +113,7 @@ def _value(parameter: Parameter, value: Any, *, strict: bool, zone: tzinfo | Non
     """Return a JSON value as a verb takes it; models write lists and numbers as text now and then."""
     if isinstance(value, str) and parameter.kind == "instant":
         edge = parameter.param.day
-        return (edge and whole_day(value, edge, zone)) or _instant(value, parameter.name)
+        return (edge and whole_day(value, edge, zone)) or _instant(value, parameter)
     if isinstance(value, str) and parameter.kind not in ("text", "choice") and not strict:
         try:
             value = json.loads(value)
@@ -123,10 +124,11 @@ def _value(parameter: Parameter, value: Any, *, strict: bool, zone: tzinfo | Non
     return value
 
 
-def _instant(value: str, name: str) -> datetime:
-    read = parsed_time(value, name)
+def _instant(value: str, parameter: Parameter) -> datetime:
+    remedy = DAY_REMEDY if parameter.param.day else TIME_REMEDY
+    read = parsed_time(value, parameter.name, remedy)
     if read.tzinfo is None:  # a zone would be a guess
-        raise InvalidInput(f"{name} has no time zone: {value[:50]!r}.", remedy=TIME_REMEDY)
+        raise InvalidInput(f"{parameter.name} has no time zone: {value[:50]!r}.", remedy=remedy)
     return read
 
 
@@ -157,14 +159,10 @@ def namespace_of(verb: Verb, arguments: Mapping[str, Any], usual: str) -> Any:
     return arguments.get("namespace", usual if needs_one else None)
 
 
-def not_found(memory: Any, identity: str, *, option: str = "include_archived=true") -> NotFound:
-    """Return the error for an id of no visible memory, for Python's None.
-
-    Args:
-        memory: Where it was looked for.
-        identity: The id.
-        option: What shows hidden memories, as it is written here.
-    """
+def not_found(memory: Any, identity: str) -> NotFound:
+    """Return the error for an id of no visible memory, for Python's None."""
     if (hidden := memory.get(identity, include_archived=True)) is not None:
-        return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy=f"Pass {option}.")
+        return NotFound(
+            f"The memory {identity} is {hidden.status.value}.", remedy=f"Pass {argument('include_archived')}."
+        )
     return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall or list returned.")

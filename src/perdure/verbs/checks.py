@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.records.access import Role
 from perdure.records.damage import WHOLE, CheckScope
-from perdure.records.errors import BUG, REPAIR, InvalidInput, NotAllowed, PerdureError, StoreDamaged, shown_value
+from perdure.records.errors import BUG, REPAIR, InvalidInput, NotAllowed, PerdureError, StoreDamaged
 from perdure.records.instant import to_instant
 from perdure.records.outcome import Outcome, WriteResult
-from perdure.rules.validation.values import checked_id, checked_text
+from perdure.records.wording import parameter_name, shown_value, term, type_name
+from perdure.rules.validation.values import IN_RANGE, ONE_OF_THEM, checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb, lazy_modules
 
 if TYPE_CHECKING:
@@ -226,22 +227,21 @@ def _out_of_range(parameter: Parameter, noun: str, value: Any) -> InvalidInput:
     else:
         span = "" if bounds.ge is None else f" of at least {bounds.ge:g}"
     return InvalidInput(
-        f"{parameter.name} must be {noun}{span}, not {shown_value(value)}.", remedy="Give a number in that range."
+        f"{parameter_name(parameter.name)} must be {noun}{span}, not {shown_value(value)}.", remedy=IN_RANGE
     )
 
 
 def _flag(parameter: Parameter, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise InvalidInput(f"{parameter.name} must be True or False, not {shown_value(value)}.", remedy="Pass a bool.")
+        told = f"{parameter_name(parameter.name)} must be {term('true or false')}, not {shown_value(value)}."
+        raise InvalidInput(told, remedy=ONE_OF_THEM)
     return value
 
 
 def _choice(parameter: Parameter, value: Any) -> str:
     if not isinstance(value, str) or value not in parameter.choices:
-        raise InvalidInput(
-            f"{parameter.name} must be one of {', '.join(parameter.choices)}, not {shown_value(value)}.",
-            remedy="Choose one of them.",
-        )
+        told = f"{parameter_name(parameter.name)} must be one of {', '.join(parameter.choices)}"
+        raise InvalidInput(f"{told}, not {shown_value(value)}.", remedy=ONE_OF_THEM)
     return str(value)
 
 
@@ -250,32 +250,37 @@ def _instant(parameter: Parameter, value: Any) -> Any:
     return value
 
 
+def _of_another_type(parameter: Parameter, noun: str, value: Any, remedy: str = "") -> InvalidInput:
+    told = f"{parameter_name(parameter.name)} must be {noun}, not {type_name(value)}."
+    return InvalidInput(told, remedy=remedy or f"Pass {noun}.")
+
+
 def _object(parameter: Parameter, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{parameter.name} must be a dict.", remedy="Pass a dict of JSON values.")
+        raise _of_another_type(parameter, term("object"), value)
     return value
 
 
 def _texts(parameter: Parameter, value: Any) -> list[str]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise InvalidInput(f"{parameter.name} must be a list of strings.", remedy="Pass for example ['one', 'two'].")
+        raise _of_another_type(parameter, term("texts"), value, f"Pass for example {term('for example texts')}.")
     longest = parameter.param.longest or _LONGEST
-    items = _items(parameter, value)
-    texts = dict.fromkeys(checked_text(item, f"each of {parameter.name}", longest=longest) for item in items)
+    items, name = _items(parameter, value), f"each of {parameter_name(parameter.name)}"
+    texts = dict.fromkeys(checked_text(item, name, longest=longest) for item in items)
     if parameter.param.refers is not None:
-        texts = dict.fromkeys(checked_id(text, f"each of {parameter.name}") for text in texts)
+        texts = dict.fromkeys(checked_id(text, name) for text in texts)
     return list(texts)
 
 
 def _choices(parameter: Parameter, value: Any) -> list[str]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise InvalidInput(f"{parameter.name} must be a list.", remedy=f"Pass for example [{parameter.choices[0]!r}].")
+        raise _of_another_type(parameter, "a list", value, f"Pass for example [{shown_value(parameter.choices[0])}].")
     return [_choice(parameter, item) for item in _items(parameter, value)]
 
 
 def _objects(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise InvalidInput(f"{parameter.name} must be a list.", remedy="Pass a list of dicts.")
+        raise _of_another_type(parameter, term("objects"), value)
     return _items(parameter, value)
 
 
@@ -291,7 +296,7 @@ def _items(parameter: Parameter, values: Iterable[Any]) -> list[Any]:
         span = f"{least:,} to {most:,}" if least else f"at most {most:,}"
         had = "more" if len(items) > most else f"{len(items):,}"
         remedy = "Split it into several calls." if len(items) > most else "Give at least that many."
-        raise InvalidInput(f"{parameter.name} must have {span} items, not {had}.", remedy=remedy)
+        raise InvalidInput(f"{parameter_name(parameter.name)} must have {span} items, not {had}.", remedy=remedy)
     return items
 
 

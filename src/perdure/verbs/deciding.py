@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from perdure.records.errors import InvalidInput
+from perdure.records.wording import argument
 from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import (
     DryRun,
@@ -249,7 +250,7 @@ class DecidingVerbs:
         if confirm is not None and dry_run:
             raise InvalidInput(
                 "This is a dry run, and it takes no confirm; nothing was erased.",
-                remedy="To erase, pass dry_run=False as well.",
+                remedy=f"To erase, pass {argument('dry_run', on=False)} as well.",
             )
         if reason is None and not dry_run:
             raise InvalidInput("Erasing needs a reason, which is kept.", remedy="Give the reason as well.")

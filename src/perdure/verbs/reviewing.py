@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
-from perdure.records.errors import InvalidInput, shown_value
+from perdure.records.errors import InvalidInput
+from perdure.records.wording import shown_value
 from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import Identity, Limit, Namespace, Reason
 

@@ -22,6 +22,7 @@ from perdure.interfaces.files.project import GIVEN, commands_with_given, with_gi
 from perdure.interfaces.hooks import command
 from perdure.records.errors import BUG, NotFound, PerdureError
 from perdure.records.identifier import shown_id
+from perdure.records.wording import COMMAND, worded
 from perdure.rules.escaping import terminal_error
 from perdure.verbs.declaration import VERBS, Panel
 
@@ -30,8 +31,15 @@ _EPILOG = "Exit codes:\n\n" + "\n\n".join(f"{code.value}: {MEANINGS[code]}" for 
 
 
 SHORT: Final[set[Panel]] = {"Store", "Find and explain", "Feedback", "Change one memory"}
-_OPTIONS: Final = {"dry_run=False": "--apply", "pass overwrite=True": "add --force"}
-"""How a remedy names an argument -> how it is said on the command line."""
+_OUR_WORDS: Final[Mapping[str, str]] = {
+    "Value error, ": "",
+    "Input should be greater than or equal to": "it must be at least",
+    "Input should be less than or equal to": "it must be at most",
+    "Input should be a valid integer, unable to parse string as an integer": "it must be a whole number",
+    "Input should be a valid number, unable to parse string as a number": "it must be a number",
+    "Input should be": "it must be",
+}
+"""How the library that reads options says what is wrong -> how errors of verbs say it."""
 ONE_BLAS_THREAD: Final = {v.command for v in VERBS.values() if v.panel in SHORT} | {"maintain", "mcp", "serve"}
 """Commands that are over before numpy's threads have started, and those that run beside other work for long."""
 OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
@@ -113,9 +121,9 @@ class Commands(TyperGroup):
         argv = list(sys.argv[1:] if args is None else args)
         as_json = "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
         try:
-            code = super().main(
-                argv, prog_name, complete_var, standalone_mode=False, windows_expand_args=windows_expand_args, **extra
-            )
+            with worded(COMMAND):
+                extra |= {"windows_expand_args": windows_expand_args, "standalone_mode": False}
+                code = super().main(argv, prog_name, complete_var, **extra)
             exit_code = code if isinstance(code, int) else Exit.OK
             if exit_code == Exit.STOPPED:
                 _report_error(typer.Abort(), as_json=as_json)
@@ -131,10 +139,11 @@ def _report_error(error: Exception, *, as_json: bool) -> Exit:
     if isinstance(error, PerdureError):
         return _report_refusal(error, as_json=as_json)
     if isinstance(error, _UsageError):
+        for theirs, ours in _OUR_WORDS.items():
+            error.message = error.message.replace(theirs, ours)
         if as_json:
             _report_json("UsageError", error.format_message(), "Add --help to see the options.", "caller")
         else:
-            error.message = error.message.replace("Value error, ", "")  # its library's prefix of a wrong choice
             error.show()
         return Exit.USAGE
     if isinstance(error, typer.Abort):
@@ -152,10 +161,8 @@ def _report_error(error: Exception, *, as_json: bool) -> Exit:
 
 def _report_refusal(error: PerdureError, *, as_json: bool) -> Exit:
     """Print an error of ours, with what undoes what was written before it."""
-    written, remedy = getattr(error, "operations", ()), error.remedy
-    for argument, option in _OPTIONS.items():
-        remedy = remedy.replace(argument, option)
-    remedy, message = commands_with_given(remedy), commands_with_given(error.message)
+    written = getattr(error, "operations", ())
+    remedy, message = commands_with_given(error.remedy), commands_with_given(error.message)
     if as_json:
         print_json(
             {**error.to_dict(), "message": message, "remedy": remedy, **({"operations": written} if written else {})}

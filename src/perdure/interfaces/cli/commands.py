@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -22,6 +22,7 @@ from perdure.interfaces.cli.call import Body, Call, Exit, without_password
 from perdure.interfaces.cli.options import COMMON, current_options, json_object, json_objects, moment, text_or_input
 from perdure.interfaces.files.project import GIVEN, resolve_namespace
 from perdure.records.errors import InvalidInput
+from perdure.records.wording import COMMAND, Wording, worded
 from perdure.verbs.arguments import not_found
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 
@@ -177,13 +178,22 @@ def command_of(declared: Verb, step: CommandStep | None = None) -> Callable[...,
     def run(call: Call, **values: Any) -> Exit:
         found = {p.name: argument_of(p, values.pop(p.name)) for p in offered}
         arguments = {name: value for name, value in found.items() if value is not None}
-        return run_verb(call, declared, arguments) if step is None else step.function(call, **values, **arguments)
+        with worded(command_wording(offered)):
+            return run_verb(call, declared, arguments) if step is None else step.function(call, **values, **arguments)
 
     parameters = [inspect.Parameter("call", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Call)]
     parameters += [*own, *(option_of(p) for p in offered)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions take any attribute
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def command_wording(offered: Sequence[Parameter]) -> Wording:
+    """Return how errors of a command name its parameters: by their options, or by what stands for them in its help."""
+    names = {
+        p.name: metavar_of(p) or p.name if p.is_positional else option_names(p)[0].partition("/")[0] for p in offered
+    }
+    return replace(COMMAND, parameter=lambda name: names.get(name, name))
 
 
 def _namespace(call: Call, declared: Verb, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,7 +219,7 @@ def run_verb(call: Call, declared: Verb, arguments: dict[str, Any], notes: Mappi
         else:
             result = method(**arguments)
         if result is None:
-            raise not_found(memory, arguments["id"], option="--include-archived")
+            raise not_found(memory, arguments["id"])
         call.show(memory, declared, arguments, result, notes)
     return Exit.NOTHING if declared.empty is not None and declared.empty(result) else Exit.OK
 

@@ -36,6 +36,7 @@ from perdure.interfaces.http.problems import (
 from perdure.interfaces.http.progress import stream_progress, wants_events
 from perdure.interfaces.http.sessions import own_path
 from perdure.records.errors import InvalidInput, PerdureError
+from perdure.records.wording import JSON, worded
 from perdure.verbs.arguments import LISTS, arguments_of, call_verb, namespace_of
 from perdure.verbs.checks import checked_value
 from perdure.verbs.declaration import VERBS, Parameter, Verb
@@ -244,6 +245,7 @@ class VerbEndpoint:
             span.wrote(payload.operation)
             return payload
 
+    @worded(JSON)
     def _call(self, call: VerbRequest, values: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
         strict = call.method == "POST"  # all values of a query string are texts
         arguments = arguments_of(self._verb, values, self._parameters, where="route", schema=SCHEMA, strict=strict)

@@ -19,6 +19,7 @@ import perdure
 from perdure.interfaces.mcp.elicitation import ASKING, Elicitor, can_ask
 from perdure.interfaces.mcp.tools import arguments_of, call_tool, tool_error, tool_of, verbs_of, with_offered_tools
 from perdure.records.errors import NotFound, PerdureError
+from perdure.records.wording import JSON, worded
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from starlette.applications import Starlette
@@ -127,6 +128,7 @@ class MemoryServer(MCPServer[Any]):
                 {**data, "remedy": "Try again once; the server's log has the details.", "fault": "machine"}
             )
 
+    @worded(JSON)
     def _call(self, name: str, seconds: Any, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
         from perdure.compose_models import heard_warnings  # noqa: PLC0415  # the list of tools needs no policy
 

@@ -149,6 +149,6 @@ def tool_error(error: Mapping[str, Any]) -> CallToolResult:
     message = str(error["message"])
     if len(message) > _LONGEST_ERROR:  # it repeats what was given, or lists many faults
         message = f"{message[:_LONGEST_ERROR]} [...]"
-    data = {**error, "message": message, "remedy": str(error["remedy"]).replace("dry_run=False", "dry_run=false")}
+    data = {**error, "message": message, "remedy": str(error["remedy"])}
     text = one_line(f"{message} {data['remedy']}")
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={"perdure/error": data})

@@ -36,6 +36,7 @@ from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
 from perdure.memory import Memory
 from perdure.records.errors import OutcomeUnknown, PerdureError, TooManyCalls
+from perdure.records.wording import JSON, worded
 
 _log = logging.getLogger(__name__)
 Handler = Callable[[PageRequest], Answer]
@@ -172,6 +173,7 @@ def _page_request(request: Request, session: str, form: Mapping[str, list[str]] 
     )
 
 
+@worded(JSON)
 def _answer(handler: Handler, page_request: PageRequest) -> Response:
     plain = replace(page_request, query={})  # nothing that an error's page shows besides asks the store again for it
     try:

@@ -16,6 +16,7 @@ from perdure.operations.writing import retry
 from perdure.records.consolidation_results import ConsolidateResult
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Shelf
+from perdure.records.wording import argument
 from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.edges import EdgeUse
 from perdure.rules.consolidation.merge_plan import decide_merges, draft_from_merge, fingerprint, merge_states
@@ -136,8 +137,8 @@ def _require_preview(ctx: Context, request: ConsolidateRequest, merges: Sequence
     why = "there was no dry run with the same arguments" if last is None else "the result would differ from the dry run"
     raise InvalidInput(
         f"Nothing was merged: {why}.",
-        remedy="Call it with dry_run=True and check the groups; then call it again, or apply one of the plans that "
-        "the dry run returned. The policy key consolidate.require_dry_run turns this check off.",
+        remedy=f"Call it with {argument('dry_run')} and check the groups; then call it again, or apply one of the "
+        "plans that the dry run returned. The policy key consolidate.require_dry_run turns this check off.",
     )
 
 

@@ -9,11 +9,12 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import compress
 from typing import Any, Final
 
-from perdure.records.errors import InvalidInput, shown_value
+from perdure.records.errors import InvalidInput
 from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant, begin_of, to_instant
 from perdure.records.outcome import FactClaim, GivenClaim
 from perdure.records.policy import Policy
+from perdure.records.wording import shown_value
 from perdure.rules.redaction import labelled_secrets, redact_with, secrets_in
 from perdure.rules.secret_screen import may_hold_secrets, together
 from perdure.rules.validation.values import checked_text
@@ -24,8 +25,9 @@ EXAMPLE: Final = 'facts=[{"subject": "Ana", "predicate": "home", "value": "Paris
 _KEYS: Final = tuple(FactClaim.__annotations__)
 LONGEST: Final[Mapping[str, int]] = {"subject": 200, "predicate": 100, "value": 500, "replaces": 500, "quote": 10_000}
 _REQUIRED: Final = ("subject", "predicate", "value")
-_REMEDY: Final = (
-    f"Nothing was stored. A claim is an object with the keys {', '.join(_KEYS)}; the first three are needed."
+_NOTHING_STORED: Final = "Nothing was stored."
+_GRAMMAR: Final = (
+    f"{_NOTHING_STORED} A claim is an object with the keys {', '.join(_KEYS)}; the first three are needed."
 )
 _EARLIEST_ZONE_MS: Final = 14 * DAY_MS // 24  # a day begins so long before it does in UTC, at the earliest
 _SHOWN: Final = 10  # so many faults are listed; of more only how many there are
@@ -49,7 +51,7 @@ def parsed_claims(
     for reader, said, suspect in zip(readers, texts, suspects, strict=True):
         claims.append(reader.claim(said, *(_safe(said, secrets, policy) if suspect or secrets else (said, ()))))
         faults += reader.faults
-    refuse_faults(faults)
+    refuse_faults(faults, _GRAMMAR if any(reader.misshapen for reader in readers) else _NOTHING_STORED)
     return tuple(claims), redact_with(content or "", secrets, policy)[0]
 
 
@@ -88,7 +90,7 @@ def _check_list(items: Any) -> list[Any]:
     return listed
 
 
-def refuse_faults(faults: list[str], remedy: str = _REMEDY) -> None:
+def refuse_faults(faults: list[str], remedy: str = _NOTHING_STORED) -> None:
     """Raise InvalidInput for faults, if there are any."""
     if faults:
         more = f" And {len(faults) - _SHOWN:,} more." if len(faults) > _SHOWN else ""
@@ -99,12 +101,14 @@ class _Reader:
     def __init__(self, number: int, item: Any, words: str | None, now: Instant, zone: tzinfo | None) -> None:
         self.number, self.words, self.now, self.zone = number, words, now, zone
         self.faults: list[str] = []
+        self.misshapen = False  # whether it is not clear what a claim is
         self.item: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
         if not isinstance(item, Mapping):
-            self.fault(f"it must be an object, not {shown_value(item)}")
+            self.fault(f"it must be an object, not {shown_value(item)}", misshapen=True)
 
-    def fault(self, text: str) -> None:
+    def fault(self, text: str, *, misshapen: bool = False) -> None:
         """Write down what is wrong."""
+        self.misshapen |= misshapen
         self.faults.append(f"Claim {self.number}: {text}.")
 
     def claim(self, texts: Mapping[str, str], safe: Mapping[str, str], replaced: tuple[str, ...]) -> GivenClaim:
@@ -119,7 +123,7 @@ class _Reader:
             return GivenClaim(self.number, "", "", "")
         for key in self.item:
             if key not in _KEYS:
-                self.fault(f"unknown key {shown_value(key)}")
+                self.fault(f"unknown key {shown_value(key)}", misshapen=True)
         self._check_quote(texts.get("quote", ""))
         denied = self.item.get("denied")
         if denied is not None and not isinstance(denied, bool):
@@ -151,7 +155,7 @@ class _Reader:
             if value is None and key not in _REQUIRED:
                 continue
             if key not in self.item:
-                self.fault(f"{key} is missing")
+                self.fault(f"{key} is missing", misshapen=True)
                 continue
             number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
             words = str(value) if number and key in ("value", "replaces") else value
@@ -174,6 +178,8 @@ class _Reader:
             return None
         try:
             moment = _moment(value)
+            if moment.tzinfo is None:
+                raise ValueError(value)  # noqa: TRY301  # a zone would be a guess
             if key == "valid_to" and _is_day(value):
                 return begin_of(moment.date() + timedelta(days=1), self.zone) - 1
             return to_instant(moment, name=key)

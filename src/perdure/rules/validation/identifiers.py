@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from perdure.records.errors import InvalidInput, shown_value
+from perdure.records.errors import InvalidInput
 from perdure.records.identifier import GRAMMAR, is_entity_id, is_id
 from perdure.records.memory import Shelf
 from perdure.records.plan import Plan, Target
+from perdure.records.wording import shown_value
 from perdure.rules.validation.values import checked_namespace
 
 _Check = Callable[[object], bool]

@@ -13,6 +13,7 @@ from perdure.records.maker import maker_of
 from perdure.records.memory import Draft, Kind, Scope, Sort, Trust
 from perdure.records.outcome import GivenClaim
 from perdure.records.policy import Policy
+from perdure.records.wording import Term, parameter_name, shown_value, term, type_name
 from perdure.rules.insertion import first_confidence
 from perdure.rules.redaction import redact_draft
 from perdure.rules.secret_screen import may_hold_secrets, together
@@ -20,6 +21,7 @@ from perdure.rules.source_trust import least_trust, stored_trust, takes_over, tr
 from perdure.rules.validation.fact_claims import EXAMPLE, parsed_claims
 from perdure.rules.validation.refusals import Refusals
 from perdure.rules.validation.values import (
+    ONE_OF_THEM,
     checked_choice,
     checked_json,
     checked_share,
@@ -38,10 +40,15 @@ ARGUMENTS: Final = frozenset(
 _draft: Final = maker_of(Draft)
 
 
+def _of_another_type(name: str, wanted: Term, value: Any) -> InvalidInput:
+    told = f"{parameter_name(name)} must be {term(wanted)}, not {type_name(value)}."
+    return InvalidInput(told, remedy=f"Pass {term(wanted)}.")
+
+
 def checked_tags(tags: Any, policy: Policy) -> tuple[str, ...]:
     """Return tags, each once, in order."""
     if isinstance(tags, str) or not isinstance(tags, Iterable):
-        raise InvalidInput("tags must be a list of strings.", remedy="For example ['project', 'decision'].")
+        raise _of_another_type("tags", "texts", tags)
     unique = tuple(dict.fromkeys(checked_text(t, "a tag", longest=policy.limits.tag_length) for t in tags))
     if len(unique) > policy.limits.tags:
         raise InvalidInput(
@@ -69,7 +76,7 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
     if metadata is None:
         return {}
     if not isinstance(metadata, Mapping):
-        raise InvalidInput("metadata must be a dict.", remedy="Pass a dict of JSON values.")
+        raise _of_another_type("metadata", "object", metadata)
     plain = checked_json(metadata, "metadata")
     if (size := len(plain)) > policy.limits.metadata_bytes:
         raise InvalidInput(
@@ -133,7 +140,8 @@ def check_draft(
 
 def _check_pinned(pinned: Any) -> None:
     if not isinstance(pinned, bool):
-        raise InvalidInput("pinned must be True or False.", remedy="Pass a bool.")
+        told = f"{parameter_name('pinned')} must be {term('true or false')}, not {shown_value(pinned)}."
+        raise InvalidInput(told, remedy=ONE_OF_THEM)
 
 
 def _with_trust(metadata: Mapping[str, Any], source: str | None, text: str) -> dict[str, Any]:
@@ -176,7 +184,7 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
     ``fact`` becomes a note that says facts.
     """
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
-        raise InvalidInput("items must be a list.", remedy="Pass a list of strings or dicts.")
+        raise _of_another_type("items", "items", items)
     found: list[Draft] = []
     by_draft: dict[int, SaidFacts] = {}
     refusals = Refusals()

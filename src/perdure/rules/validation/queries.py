@@ -8,14 +8,16 @@ from functools import partial
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput
-from perdure.records.instant import Instant, to_instant
+from perdure.records.instant import Instant, text_of, to_instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
+from perdure.records.wording import parameter_name, shown_value, term
 from perdure.rules.validation.identifiers import check_plan_ids
 from perdure.rules.validation.inputs import checked_tags
 from perdure.rules.validation.rows import RowChecks
+from perdure.rules.validation.values import IN_RANGE
 
 _FILTERS: Final = tuple(field.name for field in fields(Filters))
 
@@ -26,12 +28,12 @@ def token_budget(value: Any, policy: Policy) -> int:
     if tokens is None:
         raise InvalidInput(
             "There is no token budget.",
-            remedy="Pass tokens (--tokens), or set the policy's compression.visible_tokens.",
+            remedy=f"Pass {parameter_name('tokens')}, or set the policy's compression.visible_tokens.",
         )
     if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:
         raise InvalidInput(
-            f"tokens must be a whole number of at least 1, not {tokens!r}.",
-            remedy="Give a number in that range.",
+            f"{parameter_name('tokens')} must be a whole number of at least 1, not {shown_value(tokens)}.",
+            remedy=IN_RANGE,
         )
     return tokens
 
@@ -44,7 +46,7 @@ def plan(value: Any, policy: Policy, now: Instant) -> Plan:
         for change in value.changes:
             checks.check_change(change)
         return value
-    raise InvalidInput("plan must be a Plan.", remedy="Pass one of the plans that a dry run returned.")
+    raise InvalidInput(f"plan must be {term('plan')}.", remedy="Pass one of the plans that a dry run returned.")
 
 
 def filters(policy: Policy, arguments: Mapping[str, Any]) -> Filters:
@@ -56,7 +58,14 @@ def filters(policy: Policy, arguments: Mapping[str, Any]) -> Filters:
         **{name: partial(to_instant, name=name) for name in ("since", "until", "as_of", "known_at")},
     }
     names = [name for name in _FILTERS if arguments.get(name) is not None]
-    return Filters(isolated=True, **{name: read.get(name, _identity)(arguments[name]) for name in names})
+    found = Filters(isolated=True, **{name: read.get(name, _identity)(arguments[name]) for name in names})
+    if found.since is not None and found.until is not None and found.since > found.until:
+        raise InvalidInput(
+            f"{parameter_name('since')} ({text_of(found.since)}) is later than "
+            f"{parameter_name('until')} ({text_of(found.until)}).",
+            remedy="Nothing lies between them: exchange them, or leave one out.",
+        )
+    return found
 
 
 def _identity(value: Any) -> Any:

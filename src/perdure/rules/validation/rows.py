@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from perdure.records.bounded_json import DEEPEST, depth_of, parse_json
 from perdure.records.digests import encoded
-from perdure.records.errors import InvalidInput, shown_value
+from perdure.records.errors import InvalidInput
 from perdure.records.identifier import is_id
 from perdure.records.instant import FIRST, LAST, Instant, text_of
 from perdure.records.memory import Form, Kind, Scope, Shelf, Sort, Status, Tier
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
+from perdure.records.wording import shown_value
 from perdure.rules.validation.fact_claims import LONGEST as LONGEST_OF_CLAIM
 from perdure.rules.validation.inputs import checked_content, checked_metadata, checked_tags
 from perdure.rules.validation.values import checked_choice, checked_text, optional_text

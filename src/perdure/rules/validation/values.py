@@ -11,11 +11,15 @@ from enum import StrEnum
 from typing import Any, Final, Literal, TypeVar
 
 from perdure.records.bounded_json import DEEPEST, depth_of
-from perdure.records.errors import InvalidInput, PerdureError, PolicyError, shown_value
+from perdure.records.errors import InvalidInput, PerdureError, PolicyError
 from perdure.records.identifier import GRAMMAR, is_id
+from perdure.records.wording import parameter_name, shown_value, term, type_name
 
 NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
 TIME_REMEDY: Final = "Use ISO 8601 with a time zone, for example 2026-11-21T09:30:00Z."
+IN_RANGE: Final = "Give a number in that range."
+ONE_OF_THEM: Final = "Choose one of them."
+DAY_REMEDY: Final = "Use ISO 8601: a day such as 2026-11-21, or a time with a zone such as 2026-11-21T09:30:00Z."
 _LONGEST_NAME: Final = 200
 _LONGEST_LABEL: Final = 1000
 _LEAST_SECONDS: Final = 0.001
@@ -44,20 +48,19 @@ def checked_namespace(namespace: Any) -> str:
 
 def checked_text(value: Any, name: str, *, longest: int) -> str:
     """Return text that every store can hold: not empty, no NUL, no lone surrogate, not too long (in characters)."""
+    name = parameter_name(name)
     if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text, not {type(value).__name__}.", remedy="Pass a str.")
+        raise InvalidInput(f"{name} must be text, not {type_name(value)}.", remedy=f"Pass {term('text')}.")
     if is_blank(value):
         raise InvalidInput(f"{name} is empty.", remedy="Give it some text.")
     if "\x00" in value:
-        raise InvalidInput(
-            f"{name} contains a NUL character.", remedy="Remove it, for example with text.replace('\\0', '')."
-        )
+        raise InvalidInput(f"{name} contains a NUL character.", remedy=term("null character"))
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidInput(
             f"{name} is not valid Unicode: it has a lone surrogate at position {error.start}.",
-            remedy="Decode the source with errors='replace'.",
+            remedy=term("surrogate"),
         ) from None
     if len(value) > longest:
         raise InvalidInput(f"{name} has {len(value):,} characters; {longest:,} are allowed.", remedy="Shorten it.")
@@ -130,8 +133,8 @@ def checked_seconds(value: Any) -> float:
     """Return a time limit of a call: a number of seconds from 0.001 to 86,400."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _LEAST_SECONDS <= value <= _MOST_SECONDS:
         raise InvalidInput(
-            f"A call's time limit must be from 0.001 to 86,400 seconds, not {shown_value(value)}.",
-            remedy="Give for example 5.",
+            f"A call's time limit must be a number of seconds from 0.001 to 86,400, not {shown_value(value)}.",
+            remedy=IN_RANGE,
         )
     return float(value)
 
@@ -145,7 +148,7 @@ def checked_share(value: Any, name: str) -> float:
     """Return a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN is not
         raise InvalidInput(
-            f"{name} must be a number from 0 to 1, not {shown_value(value)}.", remedy="Scale it to that range."
+            f"{parameter_name(name)} must be a number from 0 to 1, not {shown_value(value)}.", remedy=IN_RANGE
         )
     return float(value)
 
@@ -157,16 +160,16 @@ def checked_choice(value: Any, choices: type[_Choice], name: str) -> _Choice:
     except ValueError:
         listed = ", ".join(c.value for c in choices)
         raise InvalidInput(
-            f"{name} must be one of {listed}, not {shown_value(value)}.", remedy="Choose one of them."
+            f"{parameter_name(name)} must be one of {listed}, not {shown_value(value)}.", remedy=ONE_OF_THEM
         ) from None
 
 
-def parsed_time(text: str, name: str) -> datetime:
+def parsed_time(text: str, name: str, remedy: str = TIME_REMEDY) -> datetime:
     """Return the date and time that an ISO 8601 text names; it may have no time zone."""
     try:
         return datetime.fromisoformat(text.strip())
     except ValueError:
-        raise InvalidInput(f"{name} is not an ISO 8601 date and time: {text[:50]!r}.", remedy=TIME_REMEDY) from None
+        raise InvalidInput(f"{name} is not an ISO 8601 date and time: {text[:50]!r}.", remedy=remedy) from None
 
 
 def whole_day(text: str, edge: DayEdge, zone: tzinfo | None) -> datetime | None:
@@ -189,8 +192,9 @@ def whole_day(text: str, edge: DayEdge, zone: tzinfo | None) -> datetime | None:
 
 def checked_id(value: Any, name: str = "id") -> str:
     """Return an id: 1 to 64 letters, digits and ``. _ : -``."""
+    name = parameter_name(name)
     if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text, not {shown_value(value)}.", remedy="Pass a str.")
+        raise InvalidInput(f"{name} must be text, not {type_name(value)}.", remedy=f"Pass {term('text')}.")
     if not is_id(value):
         raise InvalidInput(
             f"{name} {shown_value(value)} is not an id.",

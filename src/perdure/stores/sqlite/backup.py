@@ -34,6 +34,7 @@ from perdure.records.errors import (
 from perdure.records.growing_file import growing_path
 from perdure.records.installation import how_to_upgrade
 from perdure.records.store_files import APPLICATION_ID, SIDE_FILES, refuse_replaced_store
+from perdure.records.wording import argument
 from perdure.stores.sqlite.alone import check_log
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.connection import SqliteSession, fetch_all, fetch_value, snapshot
@@ -285,7 +286,7 @@ def _check_target(target: Path, *, overwrite: bool, stale: bool) -> None:
     if not target.parent.is_dir():
         raise InvalidInput(f"The folder {target.parent} does not exist.", remedy="Create it, or choose another folder.")
     if target.exists() and not overwrite:
-        raise InvalidInput(f"{target} already exists.", remedy="Choose another file, or pass overwrite=True.")
+        raise InvalidInput(f"{target} already exists.", remedy=f"Choose another file, or pass {argument('overwrite')}.")
     if not stale and any(Path(f"{target}{end}").exists() for end in SIDE_FILES):
         raise InvalidInput(f"{target} looks like a store in use.", remedy="Choose another file for the backup.")
     if not stale:
