@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import sqlite3
 import sys
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from perdure.interfaces.cli.app import app
+
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to.md"
 
 
 @pytest.fixture
@@ -67,3 +74,31 @@ def test_verify_answers_in_json_and_takes_ids(run):
 def test_a_faulty_knowledge_file_is_told(run, tmp_path):
     (tmp_path / "knowledge.toml").write_text("[authorities.code]\n")
     assert "it needs either url or url_variable" in json.loads(run("verify", "--json", code=1))["message"]
+
+
+def test_a_database_decides_once_the_files_of_the_guide_are_written_and_trusted(tmp_path, monkeypatch):
+    text = HOW_TO.read_text("utf-8").partition("## Let a database decide what is true")[2]
+    policy, knowledge, *_ = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    trust, verify, *_ = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    (tmp_path / "perdure.toml").write_text(f'{policy}[embedder]\nmodel = "none"\n')
+    (tmp_path / "knowledge.toml").write_text(knowledge)
+    claim = {"subject": "Gai Media", "predicate": "delivery day preference", "value": "Friday"}
+    (tmp_path / "claims.json").write_text(json.dumps([claim]))
+    with closing(sqlite3.connect(tmp_path / "domain.db")) as database, database:
+        database.execute("CREATE TABLE customer (name TEXT, day TEXT)")
+        database.execute("INSERT INTO customer VALUES ('Gai Media', 'Monday')")
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+
+    def told(line):
+        words = shlex.split(line, comments=True)[1:]
+        done = CliRunner().invoke(app, words, prog_name="perdure")
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    told("perdure remember 'Gai Media prefers Friday deliveries.' --facts claims.json")  # not trusted: none is asked
+    assert [fact["value"] for fact in json.loads(told("perdure facts --json"))] == ["Friday"]
+    for line in (*trust.splitlines(), *verify.splitlines()):
+        told(line)
+    assert [fact["value"] for fact in json.loads(told("perdure facts --json"))] == ["Monday"]
