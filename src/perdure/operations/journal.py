@@ -15,6 +15,7 @@ from perdure.operations.ports import Context
 from perdure.operations.repair import REPAIR, check_nothing_lost, check_undoable
 from perdure.operations.undo_past_erasures import ERASE, rebase_on_erasures
 from perdure.operations.undone_conflicts import new_conflicts
+from perdure.operations.undone_entities import with_entities
 from perdure.operations.undone_ties import with_ties
 from perdure.operations.writing import read_after, read_record
 from perdure.records.access import Role
@@ -224,7 +225,7 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
             result.append(replace(change, after={**(change.after or {}), "int8": images[change.id]["int8"]}))
         else:
             result.append(change)
-    return with_ties(ctx, operation, result)
+    return with_entities(ctx, operation, with_ties(ctx, operation, result))
 
 
 def _columns_as_stored(changes: Sequence[Change]) -> dict[str, dict[str, Any]]:
