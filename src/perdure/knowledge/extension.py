@@ -27,7 +27,7 @@ from perdure.knowledge.operations.fact_recall import (
     outdated_summaries,
     rival_values,
     source_messages,
-    with_known_starts,
+    with_known_times,
 )
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import fact_reasons, resting_facts, said_by, saying_facts_of
@@ -56,7 +56,7 @@ from perdure.operations.extension import Extension, TaskResult
 from perdure.operations.ports import Context
 from perdure.records.errors import AuthorityWarning, GateStopped
 from perdure.records.instant import Instant
-from perdure.records.memory import Draft, Kind, MemoryItem, Record, Shelf
+from perdure.records.memory import Draft, Kind, MemoryItem, Record, Shelf, Status
 from perdure.records.outcome import (
     ClaimResult,
     FactReasons,
@@ -127,7 +127,7 @@ class Knowledge(Extension[Context]):
 
     def validity(self, ctx: Context, namespace: str, records: Sequence[Record], /) -> Mapping[str, Validity]:
         facts = facts_of(ctx, namespace, [r.id for r in records if r.state.kind is Kind.FACT])
-        return with_known_starts(ctx, namespace, facts)
+        return with_known_times(ctx, namespace, facts, [r.id for r in records if r.state.status is Status.ARCHIVED])
 
     def sources(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
         return source_messages(ctx, namespace, hits)

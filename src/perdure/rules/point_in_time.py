@@ -28,6 +28,10 @@ class Validity(Protocol):
         """When it was learned that it is not true, or no longer."""
 
     @property
+    def given_way(self) -> Instant | None:
+        """Of what was put away: since when something else that is believed now holds instead."""
+
+    @property
     def told_to(self) -> Instant | None:
         """When it was to end by what had been told before."""
 
@@ -82,6 +86,13 @@ def _was_over(validity: Validity, state: State) -> bool:
     return was_over and validity.retired is not None and validity.retired <= state.recorded_ms
 
 
+def has_given_way(validity: Validity | None, filters: Filters) -> bool:
+    """Whether a question of what was true then, as it is known now, is answered by something else instead."""
+    if validity is None or validity.given_way is None or filters.as_of is None or filters.known_at is not None:
+        return False
+    return validity.given_way <= filters.as_of
+
+
 def was_there(record: Record, validity: Validity | None, filters: Filters) -> bool:
     """Whether a memory, which may be hidden by now, is an answer to a question about another time.
 
@@ -101,6 +112,8 @@ def was_there(record: Record, validity: Validity | None, filters: Filters) -> bo
         return state.recorded_ms <= filters.as_of and (seen or held)
     # What was replaced by then was still known to have been true before; what was denied never was.
     if status is Status.INVALIDATED and not seen:
+        return False
+    if has_given_way(validity, filters) and not filters.include_archived:
         return False
     begin = true_from(validity, state)
     end = None if validity is None else validity.valid_to

@@ -358,12 +358,19 @@ def facts_of(ctx: Context, namespace: str, memories: Sequence[str]) -> dict[str,
     return {d.id: Fact.from_data(d.id, d.data) for d in documents}
 
 
-def with_known_starts(ctx: Context, namespace: str, facts: Mapping[str, Fact]) -> dict[str, Fact]:
-    """Return facts, of those that were over when they were told, without a start, with what bounds it."""
-    open_ended = [f for f in facts.values() if f.retired is not None and f.valid_from == f.valid_to is not None]
-    if not open_ended:
+def with_known_times(
+    ctx: Context, namespace: str, facts: Mapping[str, Fact], archived: Collection[str]
+) -> dict[str, Fact]:
+    """Return facts with what others of the same tell of their time.
+
+    Of those that were over when they were told, without a start, that is what bounds it; of those that were put away,
+    ``archived``, since when something else holds instead.
+    """
+    bounded = [f for f in facts.values() if f.retired is not None and f.valid_from == f.valid_to is not None]
+    keys = {f.key for f in (*bounded, *(facts[i] for i in archived if i in facts))}
+    if not keys:
         return dict(facts)
-    named = find_documents_named(ctx, namespace, Shelf.FACT, sorted({f.key for f in open_ended}))
+    named = find_documents_named(ctx, namespace, Shelf.FACT, sorted(keys))
     beside = [Fact.from_data(d.id, d.data) for d in named]
     states = find_states(ctx, namespace, sorted({*facts, *(f.id for f in beside)}))
     return with_bounded_starts(facts, beside, states)

@@ -11,7 +11,7 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.doubted_facts import with_doubts
 from perdure.knowledge.operations.entities import find_entity
-from perdure.knowledge.operations.fact_recall import facts_of, open_conflicts, with_known_starts, with_learned_rate
+from perdure.knowledge.operations.fact_recall import facts_of, open_conflicts, with_known_times, with_learned_rate
 from perdure.knowledge.operations.fact_session import PredicateSynonyms
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import UNNAMED, Fact
@@ -77,7 +77,8 @@ def facts(
         states = find_states(ctx, namespace, chosen) if then.looks_back else {}
         lines_at = [(line, line.state in _SHOWN) for line in lines]
         if then.looks_back:
-            known = with_known_starts(ctx, namespace, chosen)
+            archived = [i for i, state in states.items() if state.status is Status.ARCHIVED]
+            known = with_known_times(ctx, namespace, chosen, archived)
             lines_at = [s for f in lines if (s := fact_at(f, known[f.id], states[f.id], then)) is not None]
         result += [line for line, holds in lines_at if past or holds]
         if len(result) >= limit and not past:

@@ -190,6 +190,8 @@ class Fact:
     told_to: Instant | None = None
     planned: bool = False  # ``valid_from`` was still to come when it was said: it holds from that instant on
     followed_by: str = ""  # the planned fact that takes its place on ``valid_to``
+    # of one that was put away: since when another that is believed now holds instead. It is not stored
+    given_way: Instant | None = None
 
     @property
     def shown_value(self) -> str:

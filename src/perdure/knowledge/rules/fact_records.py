@@ -17,7 +17,7 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
-from perdure.rules.point_in_time import believed_until, lacks_start, status_at, told_end, true_from
+from perdure.rules.point_in_time import believed_until, has_given_way, lacks_start, status_at, told_end, true_from
 
 
 class FactState(StrEnum):
@@ -143,13 +143,17 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
         return shown, believed and not (then is not None and end is not None and end <= then)
     if true_from(fact, state) > filters.as_of:
         return None
-    return shown, (believed or state.status is not Status.INVALIDATED) and (end is None or filters.as_of < end)
+    was_so = believed or state.status is not Status.INVALIDATED
+    return shown, was_so and (end is None or filters.as_of < end) and not has_given_way(fact, filters)
 
 
 def with_bounded_starts(
     facts: Mapping[str, Fact], beside: Iterable[Fact], states: Mapping[str, State]
 ) -> dict[str, Fact]:
-    """Return facts, those of which nobody knows since when they held from when another value of the same ended.
+    """Return facts with what others of the same tell of their time.
+
+    Those of which nobody knows since when they held begin where another value ended. Those that were put away give way
+    to what is believed now.
 
     Args:
         facts: Facts by id.
@@ -166,6 +170,16 @@ def with_bounded_starts(
             ends = [o.valid_to for o in ended.get(fact.key, ()) if o.valid_to is not None and o.contradicts(fact)]
             if before := [end for end in ends if end < (fact.valid_to or 0)]:
                 found[identity] = replace(fact, valid_from=max(before))
+        if identity in states and states[identity].status is Status.ARCHIVED:
+            begin = true_from(fact, states[identity])
+            instead = [
+                true_from(o, states[o.id])
+                for o in ended.get(fact.key, ())
+                if states[o.id].status is Status.ACTIVE
+                and o.contradicts(fact)
+                and (o.valid_to is None or begin < o.valid_to)
+            ]
+            found[identity] = replace(found[identity], given_way=min(instead, default=None))
     return found
 
 
