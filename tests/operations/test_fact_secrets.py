@@ -132,3 +132,10 @@ def test_a_secret_is_replaced_among_many_claims_and_many_memories(memory, subjec
     assert [one.memory.content for one in stored[1:7]] == texts[1:]
     assert stored[0].memory.content == redact(texts[0])[0]  # as each is read by itself
     assert stored[7].memory.source == redact(account["source"])[0]
+
+
+def test_a_number_that_a_claim_shows_to_be_a_secret_is_one_in_a_text_alone(memory):
+    text = "The bank card pin: 739152."
+    done, warned = told(memory.remember, text)
+    assert memory.get(done.id).content == "The bank card pin: [redacted: pin]."
+    assert warned == ["1 secret was replaced before storing (pin)"]

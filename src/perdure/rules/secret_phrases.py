@@ -55,7 +55,35 @@ def _is_account_password(value: str) -> bool:
 _LINE: Final = r"[ \t][^\n]{0,200}?"
 _OPEN: Final = r"[\"']?"
 _DIGITS: Final = r"(?P<s>\d{4,8})(?![\w.,-]*\d)"
+_HAS_PIN: Final = (
+    *(
+        "bank",
+        "card",
+        "debit",
+        "credit",
+        "atm",
+        "sim",
+        "phone",
+        "mobile",
+        "alarm",
+        "safe",
+        "banking",
+        "account",
+        "door",
+    ),
+    *("visa", "mastercard", "girocard", "voicemail", "locker", "tablet", "iphone", "ipad", "garage", "karte", "konto"),
+    *("handy", "tresor"),
+)
+"""What has a secret number, where "pin" is not in capitals: that of a plug or of a board is no secret."""
+_WHOSE: Final = ("my", "your", "his", "her", "our", "their", "meine", "deine", "seine", "ihre")
+_OF_THAT, _OF_WHOM = ("|".join(rf"(?<=\b{word}[ -])" for word in words) for words in (_HAS_PIN, _WHOSE))
+_PIN_NUMBER: Final = r"pin(?:[ -]?(?:code|number|nummer))?"
+_PIN_OF: Final = (
+    r"[ \t]+(?:of|for|to|on|der|des|für|zu|zum|zur)(?:[ \t]+[^\W\d_][\w'\u2019-]{0,20}){0,2}?"
+    rf"[ \t]+(?:{'|'.join(_HAS_PIN)})"
+)
 _IS: Final = r"(?:[:=]|[ \t](?:is|was|ist|lautet|es|est|é|è))"
+_GIVEN: Final = rf"[ \t]{{0,2}}{_IS}[ \t]{{0,4}}"
 
 _QUOTE: Final = "[\"'`\u201c-\u201e\u2018-\u201a\u00ab\u00bb]"
 _OF_WHAT: Final = r"(?:[ \t]+(?:for|of|to|für|zu|de|du|del|per|voor)(?:[ \t]+[^\W\d_][\w'\u2019-]{0,24}){1,4}?)?"
@@ -117,6 +145,9 @@ _FIXED: Final[tuple[tuple[str, str, str, Callable[[str], bool]], ...]] = (
         rf"PIN(?:[ -]?(?i:nummer|number))?(?:[ \t]+[^\W\d_]\w{{0,20}}){{0,4}}?[ \t]{{0,2}}{_IS}[ \t]{{0,4}}{_DIGITS}",
         _is_pin,
     ),
+    ("pin", "pin", rf"(?i)(?:{_OF_THAT}){_PIN_NUMBER}(?:{_GIVEN}|[ \t]){_DIGITS}", _is_pin),
+    ("pin", "pin", rf"(?i)(?:{_OF_WHOM}){_PIN_NUMBER}{_GIVEN}{_DIGITS}", _is_pin),
+    ("pin", "pin", rf"(?i)(?<!\w){_PIN_NUMBER}{_PIN_OF}{_GIVEN}{_DIGITS}", _is_pin),
     ("password", ":5432:", rf":5432:[\w*-]{{1,60}}:[\w*-]{{1,60}}:{VALUE}", is_password),
     ("password", "net use", rf"(?i)net use{_LINE}/user:[^\s]{{1,80}}[ \t]{{1,4}}{VALUE}", is_password),
     ("password", "user", rf"{_USER}{VALUE}{_GOES_ON}", is_password),
