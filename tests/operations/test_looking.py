@@ -126,6 +126,27 @@ def test_why_not_names_what_kept_it_out(filled):
     assert ask(one.id, "deploy", include_archived=True).kept_out_by == "nothing"
 
 
+def test_why_not_tells_the_place_in_the_answer_and_not_that_of_the_search(memory):
+    question = "What is the north gate code?"
+    words = "North gate code note {}: gate code gate code north."
+    told = [memory.remember(words.format(n), importance=n / 10).id for n in range(6)]
+    new = memory.remember("North gate, new note: the code hangs on the board.", replaces=[told[0]]).id
+    shown = {*told[1:], new}
+    assert {h.memory.id for h in memory.recall(question, limit=100, touch=False).hits} == shown
+    for limit in (1, 2, 3):
+        answer = [h.memory.id for h in memory.recall(question, limit=limit, touch=False).hits]
+        ranked = set()
+        for identity in sorted(shown):
+            absence = memory.why_not(identity, question, limit=limit)
+            assert (absence.kept_out_by == "nothing") is (identity in answer)
+            if absence.explanation.startswith("it ranks"):
+                assert absence.rank > limit, absence
+                ranked.add(absence.rank)
+            elif absence.kept_out_by == "rank":
+                assert absence.explanation.startswith(f"the search has it at rank {absence.rank}; of its first ")
+        assert len(ranked) >= 2
+
+
 def test_why_not_agrees_with_recall_about_kinds_and_times(memory, clock):
     old, start = memory.remember("The harbour office opens at nine.").id, clock()
     clock.passes(days=10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.corrections import taken_back
@@ -12,13 +13,13 @@ from perdure.operations.intact import intact_records, refuse_altered
 from perdure.operations.lifecycle.digest import shown_instead
 from perdure.operations.lifecycle.sweep import what_is_due
 from perdure.operations.ports import Context
-from perdure.operations.recall import best_hits, embed_and_search, of_then, recall
+from perdure.operations.recall import SPARE, embed_and_search, of_then, recall
 from perdure.operations.superseding import likely_superseded
 from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
 from perdure.records.memory import DERIVED, INTERRUPTS, LIKELY_SUPERSEDES, Kind, MemoryItem, Record, Scope, Status
-from perdure.records.recall import Absence, Filters, Hit, OutdatedFact, Pool, Query
+from perdure.records.recall import Absence, Filters, Hit, OutdatedFact, Pool, Query, Recall
 from perdure.rules.explanation import (
     explain,
     interrupted_by,
@@ -31,6 +32,9 @@ from perdure.rules.language.asked_days import days_asked_for
 from perdure.rules.language.dates import Period
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.ranking import Ranking, drop_unrelated, least_share, rank_candidates, why_nothing_known
+
+_LONGER: Final = 10  # so many more hits than the search's rank are looked through for the place of a memory
+_MOST: Final = 1000  # hits of an answer
 
 
 def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str | None = None) -> MemoryItem | None:
@@ -139,10 +143,14 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
         return Absence(identity, text, by, explanation)
     if not of_then(ctx, record.namespace, [record], filters, ctx.clock()):
         by, explanation = "filters", "it does not hold at the time asked about"
+    elif floor := _floor(ctx, memory, pool, filters) or _share(ctx, memory, order, rank):
+        by, explanation = floor
     else:
-        by, explanation = _floor(ctx, memory, pool, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
+        rank, explanation = _place(ctx, memory, text, answer, rank, limit, filters)
+        by = "rank"
     explanation = f"{explanation}; {note}" if note else explanation
-    return Absence(identity, text, by, explanation, rank, dict(order[rank - 1].parts))
+    parts = next(dict(entry.parts) for entry in order if entry.id == identity)
+    return Absence(identity, text, by, explanation, rank, parts)
 
 
 def _why_not_of_days(record: Record, text: str, periods: Sequence[Period], limit: int) -> Absence:
@@ -161,17 +169,31 @@ def _floor(ctx: Context, memory: MemoryItem, pool: Pool, filters: Filters) -> tu
     return None
 
 
-def _rank(
-    ctx: Context, memory: MemoryItem, text: str, order: Ranking, rank: int, limit: int, filters: Filters
-) -> tuple[str, str]:
-    close = drop_unrelated(order, ctx.policy.recall)
+def _share(ctx: Context, memory: MemoryItem, order: Ranking, rank: int) -> tuple[str, str] | None:
+    if memory.id in drop_unrelated(order, ctx.policy.recall).ids:
+        return None
+    share = f"{least_share(order, ctx.policy.recall):.0%} of the best one's"
     score = order[rank - 1].score
-    if memory.id not in close.ids:
-        share = f"{least_share(order, ctx.policy.recall):.0%} of the best one's"
-        return "hit_share", f"it scores {score:.3f}, but its own similarity to the question is below {share}"
-    hits, _ = best_hits(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
-    weakest = f"; the last hit scores {hits[-1].score:.3f}" if hits else ""
-    return "rank", f"it ranks {rank} of {len(order)} with score {score:.3f}{weakest} (limit {limit})"
+    return "hit_share", f"it scores {score:.3f}, but its own similarity to the question is below {share}"
+
+
+def _place(
+    ctx: Context, memory: MemoryItem, text: str, answer: Recall, rank: int, limit: int, filters: Filters
+) -> tuple[int, str]:
+    """Return the place of a memory in a longer answer, or in the search where no answer has it, and what tells it.
+
+    Search alone does not order an answer: what is newer or takes a hit's place stands before it.
+    """
+    longer = recall(ctx, text, memory.namespace, min(max(rank, limit) + _LONGER, _MOST), filters, touch=False)
+    hits = {h.memory.id: (place, h.score) for place, h in enumerate(longer.hits, 1)}
+    place, score = hits.get(memory.id, (0, 0.0))
+    if place <= limit:
+        why = f"of its first {limit + SPARE} those are returned that signals, dates, links and likeness put first"
+        return rank, f"the search has it at rank {rank}; {why} (limit {limit})"
+    last = f"; the last hit scores {answer.hits[-1].score:.3f}" if answer.hits else ""
+    first = answer.hits and answer.hits[-1].score < score
+    moved = ", and stands before it because it is newer or takes the place of a hit" if first else ""
+    return place, f"it ranks {place} of {len(longer.hits)} with score {score:.3f}{last}{moved} (limit {limit})"
 
 
 def _why_not_found(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -> tuple[str, str]:
