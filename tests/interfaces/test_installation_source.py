@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 import perdure
+from interfaces.launching import cli, launched, perdure_process, says, script
 
 REAL_PROCESSES = True  # a forked process would find the packages of the one that it was forked from
-ROOT = Path(__file__).resolve().parents[2]
 
 FOLDER = "{folder}"
 GIT = "git+https://x.test/p.git@c0ffee"
@@ -108,46 +104,3 @@ def ask_for_the_embedder(home, site):
     done = perdure_process("--policy", str(policy), "reembed", home=home, site=site)
     assert done.returncode != 0
     return json.loads(done.stdout)["remedy"]
-
-
-def script(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
-
-
-def says(name):
-    return f'#!/bin/sh\necho {name} "$@"\n'
-
-
-def launched(*words, home, launcher, **environment):
-    """Run the launcher with nothing but the system's own commands on PATH."""
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), **environment}
-    return subprocess.run(
-        ["/bin/sh", launcher, *words], env=environment, capture_output=True, text=True, check=False, timeout=60
-    )
-
-
-def cli(*words, home, site):
-    done = perdure_process(*words, home=home, site=site)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def perdure_process(*words, home, site):
-    """Run a command; ``site`` holds what an installer recorded, before that of the tests' own environment."""
-    environment = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(home),
-        "PYTHONPATH": os.pathsep.join([str(site), str(ROOT / "src")]),
-        "XDG_DATA_HOME": str(home / "data"),
-    }
-    return subprocess.run(
-        [sys.executable, "-m", "perdure", "--json", *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=180,
-    )

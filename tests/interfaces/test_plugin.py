@@ -19,13 +19,12 @@ from typer.testing import CliRunner
 
 import perdure
 from conftest import weekly
+from interfaces.launching import LAUNCHER, ROOT, cli, launched, says, script
 from perdure.interfaces.cli.app import app
 from perdure.interfaces.hooks.hook_input import EVENTS, render_hook_output
 from perdure.interfaces.mcp.run import build
 
-ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = ROOT / "src" / "perdure" / "interfaces" / "plugin" / "claude-code"
-LAUNCHER = PLUGIN / "scripts" / "launch.sh"
 LAUNCH = "${CLAUDE_PLUGIN_ROOT}/scripts/launch.sh"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -110,25 +109,6 @@ def test_the_marketplace_of_the_repository_lists_the_plugin():
     assert entry["description"] == read(".claude-plugin/plugin.json")["description"]
 
 
-def script(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
-
-
-def says(name):
-    return f'#!/bin/sh\necho {name} "$@"\n'
-
-
-def launched(*words, home, launcher=LAUNCHER, **environment):
-    """Run the launcher with nothing but the system's own commands on PATH."""
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), **environment}
-    return subprocess.run(
-        ["/bin/sh", launcher, *words], env=environment, capture_output=True, text=True, check=False, timeout=60
-    )
-
-
 def test_the_launcher_takes_the_first_perdure_that_can_be_run(tmp_path):
     home = tmp_path / "home"
     launcher = tmp_path / "plugin" / "launch.sh"
@@ -169,25 +149,6 @@ def test_without_perdure_a_session_is_told_how_to_install_it_and_no_hook_fails(t
     assert (server.returncode, server.stdout) == (127, "")
     assert "Install it from a checkout" in server.stderr
     assert "pip install" not in server.stderr
-
-
-def cli(*words, home, path):
-    environment = {
-        "PATH": path,
-        "HOME": str(home),
-        "PYTHONPATH": str(ROOT / "src"),
-        "XDG_DATA_HOME": str(home / "data"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "perdure", "--json", *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=180,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def test_installing_without_claude_writes_the_marketplace_and_says_what_to_run(tmp_path):
