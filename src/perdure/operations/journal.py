@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,6 +13,12 @@ from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
 from perdure.operations.repair import REPAIR, check_nothing_lost, check_undoable
 from perdure.operations.undo_past_erasures import ERASE, rebase_on_erasures
+from perdure.operations.undo_past_maintenance import (
+    MAINTENANCE,
+    blocking_entries,
+    later_entries,
+    rebase_on_maintenance,
+)
 from perdure.operations.undone_conflicts import new_conflicts
 from perdure.operations.undone_entities import with_entities
 from perdure.operations.undone_ties import with_ties
@@ -35,8 +40,6 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import NOTES, JournalEntry, Operation
 from perdure.records.store_results import ApplyResult, UndoResult
 
-_IN_PARTS: Final = frozenset({"decay", "fit", "sweep"})
-"""Operations that one call makes several of, at one instant, where it changes many memories."""
 _INSTANT: Final = 13  # characters of a UUIDv7 that are its instant
 _MOST_LISTED: Final = 10  # ids that a message lists
 
@@ -95,20 +98,23 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
 
 
 def _take_back(ctx: Context, operation: Operation, changes: tuple[Change, ...]) -> Plan:
-    """Take changes back, and return the plan that did; what an erasure has changed since keeps nobody from it."""
+    """Take changes back, and return the plan that did; what erasures or maintenance did since keeps nobody from it."""
     try:
         return _apply_inverse(ctx, operation, changes)
     except ConflictError as error:
-        rebased = rebase_on_erasures(ctx, operation, changes)
+        first = error
+    rebased = rebase_on_maintenance(ctx, operation, rebase_on_erasures(ctx, operation, changes))
+    try:
         if rebased != changes:
-            with suppress(ConflictError):
-                return _apply_inverse(ctx, operation, rebased)
-        raise ConflictError(
-            f"{len(error.ids) or 'Some'} of the memories have changed since {operation.operation} of {operation.at}; "
-            f"nothing was written. Changed: {_list_with_operations(ctx, operation, error.ids)}.",
-            error.ids,
-            remedy="Undo the later operations first.",
-        ) from error
+            return _apply_inverse(ctx, operation, rebased)
+    except ConflictError as error:
+        first = error
+    raise ConflictError(
+        f"{len(first.ids) or 'Some'} of the memories have changed since {operation.operation} of {operation.at}; "
+        f"nothing was written. Changed: {_list_with_operations(ctx, operation, first.ids)}.",
+        first.ids,
+        remedy="Undo the later operations first.",
+    ) from first
 
 
 def _apply_inverse(ctx: Context, operation: Operation, changes: tuple[Change, ...]) -> Plan:
@@ -122,8 +128,11 @@ def _apply_inverse(ctx: Context, operation: Operation, changes: tuple[Change, ..
 
 
 def _rest_of_run(ctx: Context, undone: Operation) -> tuple[str, ...]:
-    """Return the operations that the same call made and that are not undone, newest first."""
-    if undone.operation not in _IN_PARTS or not is_uuid(undone.id):
+    """Return the operations that the same call made and that are not undone, newest first.
+
+    A call of maintenance makes several, at one instant, where it changes many memories.
+    """
+    if undone.operation not in MAINTENANCE or not is_uuid(undone.id):
         return ()
     ids = ctx.store.find_operations(undone.id[:_INSTANT], PAGE)
     others = [
@@ -289,9 +298,9 @@ def _documents(ctx: Context, operation: Operation, identity: str, removed: set[t
 
 def _list_with_operations(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
     """Return memories for a message, each with the operation that changed it last, if that is a later one."""
-    last = {i: ctx.store.journal(operation.namespace, i)[-1:] for i in ids[:_MOST_LISTED]}
-    later = {i: some for i, some in last.items() if some and some[0].operation_id != operation.id}
-    labels = [f"{i} (by {some[0].operation} {some[0].operation_id})" for i, some in later.items()] or list(last)
+    entries = {i: later_entries(ctx, operation, i) for i in ids[:_MOST_LISTED]}
+    last = {i: (blocking_entries(ctx, some) or some)[-1] for i, some in entries.items() if some}
+    labels = [f"{i} (by {line.operation} {line.operation_id})" for i, line in last.items()] or list(entries)
     return _list_ids(labels, len(labels) + len(ids[_MOST_LISTED:]))
 
 

@@ -284,7 +284,7 @@ class RecallingVerbs:
         command="",
         agent=("operation_id",),
         tell='Undo one whole operation by the id in its reply; "last" may be another agent\'s. Refused, and nothing is '
-        "written, if a memory has changed since. Undoing a remember removes what it stored.",
+        "written, if a memory was changed since (sweeps do not count). Undoing a remember removes what it stored.",
     )
     def undo(
         self,
@@ -294,13 +294,16 @@ class RecallingVerbs:
     ) -> UndoResult:
         """Undo an operation, or the ``last`` one. Refused, with a list, if a memory has changed since.
 
+        Maintenance does not count: what it did since to the same memories is taken back too, and the next sweep looks
+        at them again.
+
         Where several write a store, pass the id: ``last`` may be what somebody else wrote. ``memories`` of the outcome
         tells the first words of what was changed.
 
         A token takes back what it could have made: a sweep needs a curator's. ``last`` is the last of these.
 
         Raises:
-            ConflictError: A memory has changed since; nothing was undone.
+            ConflictError: A memory has changed since, by more than maintenance; nothing was undone.
             InvalidInput: The result given has no operation, or several.
             NotFound: There is no such operation.
             OlderThanHorizon: The journal no longer has its lines.
