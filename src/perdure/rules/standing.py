@@ -100,6 +100,28 @@ _OF_THE_BODY: Final = lazy_pattern(
 """What somebody's body cannot take or do: it is dangerous to forget, and seldom passes."""
 
 
+_RULE_OF_A_NOTE: Final = lazy_pattern(
+    r"\b(?:never|always|at\s+all\s+times|without\s+exception|nie|niemals|immer|stets|grundsätzlich|ausnahmslos|nunca|siempre|jamás|jamais"
+    r"|toujours|sempre|nooit|altijd|aldrig|alltid|nigdy|zawsze)\b"
+    r"|\b(?:no|kein(?:e|en|er)?|ning[uú]n[oa]?|aucune?|nenhuma?|nessun[oa]?|geen)\s+(?:[\w'-]+\s+){1,6}?(?:without|ohne|sin|sans|sem|senza|zonder)\b"
+    r"|\A\W*(?:[\w-]+\s)?(?:rules?|policy|convention|regla|norma|regel|règle|regra|regola)\s*:"
+    r"|\b(?:prefers?|preferred|bevorzug\w+|pr[ée]f[èe]re\w*|prefier[eo]\w*|prefere\w*|preferisc\w+)\b"
+    r"|\b(?:wants?|likes?|expects?|asks?\s+for|möchte|will|wünscht|quiere|pide|veut|souhaite|quer|vuole|wil)\b[^.!?]{0,60}"
+    r"\b(?:answers?|replies|responses?|antwort\w*|respuestas?|réponses?|respostas?|risposte|antwoord\w*)\b",
+    re.IGNORECASE,
+)
+"""What says in a note that something is so at all times, is called a rule, or is what somebody prefers.
+
+In talk "never" and "always" are said lightly; who notes them down means them. Of 232 notes of agents that a stranger
+wrote six have such words, one of them lightly; of 71 of another nine, all of them rules.
+"""
+
+
+def states_rule(note: str) -> bool:
+    """Return whether a note tells what is always to be done or left, or how somebody wants things to be."""
+    return _RULE_OF_A_NOTE.search(note) is not None
+
+
 def is_standing_order(part: str) -> bool:
     """Return whether a sentence tells its reader what to do or leave at all times."""
     if part.endswith(("?", "？")) or _OF_THE_MOMENT.search(part):  # noqa: RUF001  # the full-width mark is meant

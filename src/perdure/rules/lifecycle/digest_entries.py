@@ -41,7 +41,7 @@ from perdure.rules.lifecycle.ended_memories import passed_on
 from perdure.rules.lifecycle.older_statements import OlderStatements, vector_rows
 from perdure.rules.lifecycle.said_already import cached_anchors, noted_ids, repeated_requests
 from perdure.rules.source_trust import is_trusted, stored_trust
-from perdure.rules.standing import gives_standing_order
+from perdure.rules.standing import gives_standing_order, states_rule
 from perdure.rules.worth import is_small_talk
 
 FACTS, RULES, NOTES, STATED, SAID, OPEN = (
@@ -74,6 +74,9 @@ HALVINGS: Final = 3  # so often a message counts for half from the newest to the
 BRIEF_SUBSTANCE: Final = 0.5
 """The power of what a message says in what it counts for at a session's start, where its place in time counts more."""
 SAID_BRIEF: Final = 0.5  # what was merely said counts for this share at a session's start
+STANDING: Final = 1.5
+"""What a rule counts for at a session's start, beside other notes: it does not fade, and what is new hides it not."""
+MOST_STANDING: Final = 5  # so many rules do: what holds now needs room as well
 PASSED: Final = 0.25  # what an appointment counts for whose day is over
 PINNED: Final = 10.0
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
@@ -123,7 +126,7 @@ def entries_of(
     """
     places = _places(memories, older)
     talked = _come_back_to(memories, vectors) if said else {}
-    recency = {} if said else _recency(memories)
+    recency, standing = ({}, {}) if said else (_recency(memories), _standing(memories, places, older))
     found = []
     for memory in memories:
         if not memory.pinned and (memory.id in older.over or says_only_a_secret(memory.content)):
@@ -141,6 +144,8 @@ def entries_of(
         passed = None if today is None or spans else passed_on(memory, today)
         if line := render_line(memory, shown, spans, year, bare=bool(day), over=own, passed=passed):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
+            if memory.kind is not Kind.EPISODE or section == RULES:
+                value = standing.get(memory.id, memory.value)
             is_last = passed is not None and not memory.pinned
             worth = (PASSED if is_last else 1.0) * counts * _worth(memory, section, value, brief=not said)
             newer = () if memory.pinned else tuple(older.newer.get(memory.id, ()))
@@ -224,7 +229,8 @@ def _places(memories: Sequence[MemoryItem], older: OlderStatements) -> dict[str,
 def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[str]]:
     """Return the section of a memory, "" for none, and the sentences that stand there; none for all of them."""
     if memory.kind is not Kind.EPISODE:
-        return {Kind.PROCEDURE: RULES, Kind.NOTE: NOTES}.get(memory.kind, FACTS), ()
+        kind = NOTES if memory.kind is Kind.NOTE and not _gives_order(memory) else RULES
+        return kind if memory.kind in (Kind.PROCEDURE, Kind.NOTE) else FACTS, ()
     if memory.pinned:
         return RULES, ()
     sort = sort_of_memory(memory)
@@ -239,7 +245,9 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
 
 
 def _gives_order(memory: MemoryItem) -> bool:
-    """Return whether a message tells its reader what is to be done at all times."""
+    """Return whether a message or note tells its reader what is to be done at all times."""
+    if memory.kind is Kind.NOTE and states_rule(memory.content[:_HEAD]):
+        return True
     return is_rule(memory.content[:_HEAD]) or gives_standing_order(memory.content[:_HEAD])
 
 
@@ -297,6 +305,15 @@ def _recency(memories: Sequence[MemoryItem]) -> dict[str, float]:
     return {memory: 0.5 ** (HALVINGS * place / len(messages)) for place, (_, memory) in enumerate(messages)}
 
 
+def _standing(
+    memories: Sequence[MemoryItem], places: Mapping[str, tuple[str, Sequence[str]]], older: OlderStatements
+) -> dict[str, float]:
+    """Return what each of the most important rules counts for, as long as nothing says that it is over."""
+    rules = [m for m in memories if places[m.id][0] == RULES and m.id not in older.doubted and _gives_order(m)]
+    rules.sort(key=lambda m: (-m.importance, -said_at(m.state), m.id))
+    return {m.id: STANDING * max(m.value, m.importance) for m in rules[:MOST_STANDING]}
+
+
 def _worth(memory: MemoryItem, section: str, value: float, *, brief: bool) -> float:
     """Value now, plus what was ever asked for: value forgets old accesses within weeks, a digest must not.
 
@@ -305,7 +322,6 @@ def _worth(memory: MemoryItem, section: str, value: float, *, brief: bool) -> fl
     """
     deliberate = memory.kind is not Kind.EPISODE or section == RULES
     ever = math.log1p(memory.access_count) / math.log1p(FULL_ACCESSES)
-    value = memory.value if deliberate else value
     worth = value + (EVER_USED_BRIEF if brief else EVER_USED) * min(1.0, ever)
     if deliberate:
         worth *= DELIBERATE
