@@ -9,6 +9,7 @@ from perdure.operations.consolidation.relate import edges
 from perdure.operations.corrections import taken_back
 from perdure.operations.documents import find_records, successors
 from perdure.operations.intact import intact_records, refuse_altered
+from perdure.operations.interruptions import interruptions
 from perdure.operations.lifecycle.digest import shown_instead
 from perdure.operations.lifecycle.sweep import what_is_due
 from perdure.operations.ports import Context
@@ -17,7 +18,7 @@ from perdure.operations.superseding import likely_superseded
 from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
-from perdure.records.memory import DERIVED, INTERRUPTS, LIKELY_SUPERSEDES, Kind, MemoryItem, Record, Scope, Status
+from perdure.records.memory import DERIVED, LIKELY_SUPERSEDES, Kind, MemoryItem, Record, Scope, Status
 from perdure.records.recall import Absence, Filters, Hit, OutdatedFact, Pool, Query
 from perdure.rules.explanation import (
     explain,
@@ -88,11 +89,13 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     history = ctx.store.journal(record.namespace, identity)
     chances = {other: weight for (other, kind), weight in incoming.items() if kind == LIKELY_SUPERSEDES}
     later = [others[i] for i, earlier in pairs if earlier == identity and i in others]
-    interrupting = [r for r in later if (r.id, INTERRUPTS) in incoming]
+    interruption = interruptions(ctx, record.namespace, [identity]).get(identity)
     over = ctx.extension.over(ctx, record)
     sources = [others[other] for kind, other, _ in links if kind == DERIVED and other in others]
     back = taken_back(ctx, memory, over, memory_items(sources, ctx.policy, now) if memory.kind is Kind.FACT else ())
-    untrue = interrupted_by(interrupting) or likely_untrue(memory.kind, later, chances) or value_replaced(back.newer)
+    untrue = (
+        interrupted_by(interruption, others) or likely_untrue(memory.kind, later, chances) or value_replaced(back.newer)
+    )
     due = what_is_due(ctx, record.namespace, identity)
     instead = listed_instead(shown_instead(ctx, memory))
     explanation = explain(memory, history, shown, ctx.policy, now, due, untrue=untrue, instead=instead)

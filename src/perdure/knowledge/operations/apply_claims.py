@@ -122,7 +122,7 @@ class ClaimWriter:
         if new.valid_to is None or not self._is_believed(new.id):
             return
         for known in self.work.about(new.subject, new.predicate, at):
-            if new.contradicts(known.fact) and new.ends_before(known.fact) and not new.denied:
+            if new.contradicts(known.fact) and new.ends_before(known.fact):
                 because = f"{new.shown_value} holds in its place for a time"
                 self.work.link(link_change(INTERRUPTS, new.id, known.fact.id, because))
 

@@ -29,6 +29,7 @@ from perdure.operations.documents import (
     pages,
     whose_words,
 )
+from perdure.operations.interruptions import interruptions
 from perdure.operations.ports import Context
 from perdure.operations.repeated_statements import newest
 from perdure.records.instant import Instant, text_of
@@ -53,7 +54,7 @@ _SHOWN: Final = (*BELIEVED, UPCOMING)
 def facts(
     ctx: Context, namespace: str, entity: str | None, predicate: str | None, *, past: bool, limit: int, then: Filters
 ) -> list[FactLine]:
-    """Return facts, those that are believed first, then by entity, predicate and time.
+    """Return facts, those that are believed first, then by entity, predicate and time; behind what interrupts them.
 
     Of ``then`` only ``as_of`` (what was true), ``known_at`` (what was believed) and the session that asks count: what
     belongs to another session is left out.
@@ -83,7 +84,7 @@ def facts(
         if len(result) >= limit and not past:
             break
     order = {state: place for place, states in enumerate((BELIEVED, (UPCOMING,))) for state in states}
-    result.sort(key=lambda f: (order.get(f.state, 2), f.subject, f.predicate, f.valid_from, f.id))
+    result.sort(key=lambda f: (order.get(f.state, 2), f.subject, f.predicate, bool(f.interrupted), f.valid_from, f.id))
     return result[:limit] if then.looks_back else with_doubts(ctx, namespace, result[:limit], then)
 
 
@@ -145,6 +146,7 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names,
         found = whole_memory_items(ctx.store.get(namespace, ids), ctx.policy, now)
         memories = {m.id: m for m in found if seen.sees(m.scope, m.session)}
         rivals, (newer, older) = open_conflicts(ctx, namespace, ids), _successions(ctx, namespace, ids)
+        interrupted = interruptions(ctx, namespace, ids, seen)
         asked = (f for f in page if f.id in memories and memories[f.id].aging)
         words = whose_words(ctx, namespace, {f.id: f.to_data() for f in asked})
         lines += [
@@ -156,6 +158,7 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names,
             )
             for f in (f for f in page if f.id in memories)
         ]
+        lines = [replace(f, interrupted=interrupted[f.id], question="") if f.id in interrupted else f for f in lines]
     return lines
 
 
