@@ -66,6 +66,7 @@ def facts(
     called = () if predicate is None else (registry.name(predicate), predicate_name(predicate, registry))
     wanted = frozenset(map(lessons.name, called))
     result: list[FactLine] = []
+    held: set[str] = set()  # at the time that is asked about
     for some in _by_subject(ctx, namespace, names, subject, rest=past):
         chosen = {
             f.id: f
@@ -80,11 +81,13 @@ def facts(
         if then.looks_back:
             known = with_known_starts(ctx, namespace, chosen)
             lines_at = [s for f in lines if (s := fact_at(f, known[f.id], states[f.id], then)) is not None]
+            held |= {line.id for line, holds in lines_at if holds and line.state != UPCOMING}
         result += [line for line, holds in lines_at if past or holds]
         if len(result) >= limit and not past:
             break
     order = {state: place for place, states in enumerate((BELIEVED, (UPCOMING,))) for state in states}
-    result.sort(key=lambda f: (order.get(f.state, 2), f.subject, f.predicate, bool(f.interrupted), f.valid_from, f.id))
+    rank = {f.id: 0 if f.id in held else order.get(f.state, 2) for f in result}
+    result.sort(key=lambda f: (rank[f.id], f.subject, f.predicate, bool(f.interrupted), f.valid_from, f.id))
     return result[:limit] if then.looks_back else with_doubts(ctx, namespace, result[:limit], then)
 
 
