@@ -154,6 +154,19 @@ def test_two_interruptions_in_a_row_are_one(memory, clock):
         assert since_and_again(shown) == ("2026-10-01", "2026-10-10")
 
 
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Lima"])
+def test_the_day_is_that_of_the_policy_s_zone(tmp_path, clock, zone):
+    policy = {"embedder": {"model": "none"}, "days": {"zone": zone}}
+    with perdure.open(tmp_path / "b.db", policy, clock=clock) as memory:
+        ada, _ = told(memory, clock)
+        memory.learn(claims=[{**ADA, "value": "Lee", "valid_from": "2026-10-08", "valid_to": "2026-10-09"}])
+        (shown,) = (f.interrupted for f in memory.facts("deploys") if f.id == ada)
+        assert since_and_again(shown) == ("2026-10-01", "2026-10-06")
+        memory.learn(claims=[{**ADA, "value": "Max", "valid_from": "2026-10-06", "valid_to": "2026-10-07"}])
+        (shown,) = (f.interrupted for f in memory.facts("deploys") if f.id == ada)
+        assert since_and_again(shown) == ("2026-10-01", "2026-10-10")
+
+
 def test_what_ends_before_it_would_hold_again_says_no_day(memory, clock):
     memory.learn(claims=[ADA])
     clock.now = on(9, 15)

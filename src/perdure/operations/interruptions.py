@@ -7,13 +7,12 @@ from typing import Any, Final, NamedTuple
 
 from perdure.operations.documents import find_documents, find_records
 from perdure.operations.ports import Context
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant, day_at, text_of
 from perdure.records.memory import INTERRUPTS, Record, Shelf, Status
 from perdure.records.recall import Filters, Interruption
 from perdure.rules.point_in_time import was_there
 
 _NOW: Final = Filters()
-_GAP: Final = 60_000  # milliseconds between two that are one interruption: a last day ends a moment before the next one
 
 
 class _Days(NamedTuple):
@@ -84,13 +83,21 @@ def _interruption(
         return None
     begin, end = min(p.begin for p in now), max(p.end for p in now)
     for period in sorted(periods):
-        end = max(end, period.end) if period.begin <= end + _GAP else end
+        end = max(end, period.end) if _day(period.begin) <= _next_day(ctx, end) else end
     for period in sorted(periods, key=lambda p: p.end, reverse=True):
-        begin = min(begin, period.begin) if begin <= period.end + _GAP else begin
-    own = days[fact].valid_to
-    again = "" if own is not None and own <= end + _GAP else text_of(end + 1)[:10]
-    by = tuple(p.fact for p in sorted(now, reverse=True))
-    return Interruption(text_of(begin)[:10], again, by)
+        begin = min(begin, period.begin) if _day(begin) <= _next_day(ctx, period.end) else begin
+    own, again = days[fact].valid_to, _next_day(ctx, end)
+    holds_again = own is None or (end < own and _next_day(ctx, own) > again)
+    return Interruption(_day(begin), again if holds_again else "", tuple(p.fact for p in sorted(now, reverse=True)))
+
+
+def _day(at: Instant) -> str:
+    return text_of(at)[:10]
+
+
+def _next_day(ctx: Context, end: Instant) -> str:
+    """Return the first day after an end: a last day is one of the policy's zone, the first day of what follows of UTC."""
+    return max(_day(end + 1), day_at(end + 1, ctx.policy.days.tz).isoformat())
 
 
 def _holds(record: Record, days: _Days, at: Instant, then: Filters) -> bool:
