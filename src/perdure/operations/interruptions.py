@@ -96,7 +96,7 @@ def _day(at: Instant) -> str:
 
 
 def _next_day(ctx: Context, end: Instant) -> str:
-    """Return the first day after an end: a last day is one of the policy's zone, the first day of what follows of UTC."""
+    """Return the first day after an end: a last day is of the policy's zone, the first day of what follows of UTC."""
     return max(_day(end + 1), day_at(end + 1, ctx.policy.days.tz).isoformat())
 
 
