@@ -247,6 +247,18 @@ def test_a_merge_lets_a_value_for_a_time_interrupt(memory, clock, stays):
     assert listed(memory) == [("Ada", False)]
 
 
+def test_a_split_takes_the_interruption_apart(memory, clock):
+    memory.remember("Ada owns deploys.", facts=[ADA])
+    clock.now = on(9, 15)
+    memory.remember("Kim owns releases for five days.", facts=[{**KIM, "subject": "releases"}])
+    memory.merge_entities("deploys", "releases")
+    clock.now = on(10, 3)
+    assert listed(memory) == [("Kim", False), ("Ada", True)]
+    memory.split_entity("deploys", "releases")
+    assert listed(memory) == [("Ada", False)]
+    assert memory.check() == []
+
+
 def test_a_merge_still_asks_about_two_values_without_an_end(memory):
     memory.learn(claims=[ADA, {**ADA, "subject": "releases", "value": "Kim"}])
     memory.merge_entities("deploys", "releases")

@@ -89,17 +89,23 @@ def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[st
         own = next(iter(work.known_facts([identity] if identity in work.facts else [], now)), None)
         if own is None or own.state.status is not Status.ACTIVE:
             continue
-        planned = work.known_facts([f.id for f in work.upcoming_facts(stays, own.fact.predicate)], now)
-        for other in (*work.about(stays, own.fact.predicate, now), *planned):
-            both_seen = same_audience(work.record(identity), work.record(other.fact.id))
-            if not (own.fact.contradicts(other.fact) and both_seen):
-                continue
-            because = f"{own.fact.shown_value} and {other.fact.shown_value} are said of one since a merge"
-            if pair := _interrupting(own.fact, other.fact):
-                work.link(link_change(INTERRUPTS, *pair, because))
-            elif other not in planned:
-                writer.contest(own, other, now, because)
+        for other in work.about(stays, own.fact.predicate, now):
+            _meet(writer, own, other, now)
+        for planned in work.known_facts([f.id for f in work.upcoming_facts(stays, own.fact.predicate)], now):
+            _meet(writer, own, planned, now)
     return work.changes()
+
+
+def _meet(writer: ClaimWriter, own: KnownFact, other: KnownFact, now: Instant) -> None:
+    """Let one of two facts that are said of one since a merge interrupt the other, or ask which is right."""
+    work, one, two = writer.work, own.fact, other.fact
+    if not (one.contradicts(two) and same_audience(work.record(one.id), work.record(two.id))):
+        return
+    because = f"{one.shown_value} and {two.shown_value} are said of one since a merge"
+    if pair := _interrupting(one, two):
+        work.link(link_change(INTERRUPTS, *pair, because))
+    elif not two.is_upcoming(now):  # what is planned is met on its day
+        writer.contest(own, other, now, because)
 
 
 def _interrupting(one: Fact, other: Fact) -> tuple[str, str] | None:

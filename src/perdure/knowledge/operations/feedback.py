@@ -229,10 +229,7 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
 
 
 def _correct_past(writer: ClaimWriter, fact: Fact, value: Value, now: Instant, because: str) -> str:
-    """Write down what was true in the days of a fact of the past instead of it; return the new fact.
-
-    What it interrupted then, or was interrupted by, the new one does.
-    """
+    """Write down what was true in the days of a fact of the past instead of it; return the new fact."""
     work, span = writer.work, Span(0, len(value.text), value.text)
     claim = Claim(
         fact.subject,
@@ -247,11 +244,16 @@ def _correct_past(writer: ClaimWriter, fact: Fact, value: Value, now: Instant, b
     source = ClaimSource(None, now, scope=work.states[fact.id].scope, session=work.record(fact.id).content.session)
     name = names_of(work.ctx, work.namespace).entity(fact.subject).name
     new_id = replace_past(writer, claim, (fact.subject, name), source, [fact], because)
-    for one, kind, other in work.ctx.store.links_at(work.namespace, [fact.id]):
-        if kind == INTERRUPTS:
-            ends = (new_id, other) if one == fact.id else (one, new_id)
-            work.link(link_change(INTERRUPTS, *ends, because))
+    _interrupt_instead(work, fact.id, new_id, because)
     return new_id
+
+
+def _interrupt_instead(work: FactSession, old: str, new: str, because: str) -> None:
+    """Let a fact of the past interrupt what another one did, and be interrupted by what that one was."""
+    for one, kind, other in work.ctx.store.links_at(work.namespace, [old]):
+        if kind == INTERRUPTS:
+            ends = (new, other) if one == old else (one, new)
+            work.link(link_change(INTERRUPTS, *ends, because))
 
 
 def _is_believed(work: FactSession, identity: str) -> bool:

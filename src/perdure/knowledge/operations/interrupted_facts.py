@@ -28,14 +28,17 @@ def interrupted_by_memory(
         then: The time that is asked about.
     """
     found = interruptions(ctx, namespace, {fact for some in says.values() for fact in some}, then)
-    partly = {fact for some in says.values() if not found.keys() >= set(some) for fact in found.keys() & set(some)}
-    known = {d.id: Fact.from_data(d.id, d.data) for d in find_documents(ctx, namespace, Shelf.FACT, sorted(partly))}
-    told = {i: f"{fact.shown_predicate}: {fact.shown_value}" for i, fact in known.items()}
-    marked: dict[str, tuple[Interruption, ...]] = {}
-    for memory, some in says.items():
-        own = sorted(found.keys() & set(some))
-        if own and len(own) == len(set(some)):
-            marked[memory] = tuple({found[i].days: found[i] for i in own}.values())
-        elif own:
-            marked[memory] = tuple(replace(found[i], content=told.get(i, "")) for i in own)
-    return marked
+    own = {i: sorted(found.keys() & set(some)) for i, some in says.items()}
+    partly = {i for i, some in own.items() if len(some) < len(set(says[i]))}
+    named = _named(ctx, namespace, found, {fact for i in partly for fact in own[i]})
+    return {
+        i: tuple(dict.fromkeys((named if i in partly else found)[f] for f in some)) for i, some in own.items() if some
+    }
+
+
+def _named(
+    ctx: Context, namespace: str, found: Mapping[str, Interruption], facts: Collection[str]
+) -> dict[str, Interruption]:
+    """Return interruptions of some facts with what is interrupted, for who says more than that."""
+    known = {d.id: Fact.from_data(d.id, d.data) for d in find_documents(ctx, namespace, Shelf.FACT, sorted(facts))}
+    return {i: replace(found[i], content=f"{fact.shown_predicate}: {fact.shown_value}") for i, fact in known.items()}
