@@ -9,6 +9,7 @@ from perdure.interfaces.views import Request
 from perdure.interfaces.views.knowledge import view_facts, view_timeline
 from perdure.interfaces.views.memory import view_recall
 from perdure.interfaces.views.model import render_text
+from perdure.rules.prompt_context import remarks
 
 ADA = {"subject": "deploys", "predicate": "owner", "value": "Ada"}
 KIM = {**ADA, "value": "Kim", "valid_from": "2026-10-01", "valid_to": "2026-10-05"}
@@ -129,6 +130,20 @@ def test_memory_md_marks_the_fact_and_the_note_that_says_it(memory, clock, notes
     assert "may say otherwise" not in shown
     assert shown.index("Kim") < shown.index(says)
     clock.now = on(10, 6)
+    assert MARK not in memory.digest()
+
+
+def test_what_stands_beside_a_prompt_has_the_mark(memory, clock):
+    told(memory, clock)
+    _, ada = memory.recall("Who is the owner of deploys?", touch=False).hits
+    assert MARK in list(remarks(ada, {}))
+
+
+def test_a_value_of_a_session_interrupts_nothing_that_all_see(memory, clock):
+    memory.learn(claims=[ADA])
+    clock.now = on(10, 3)
+    memory.remember("Kim owns deploys for now.", facts=[KIM], session="one")
+    assert listed(memory) == [("Ada", False)]
     assert MARK not in memory.digest()
 
 
