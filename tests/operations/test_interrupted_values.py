@@ -139,12 +139,17 @@ def test_what_stands_beside_a_prompt_has_the_mark(memory, clock):
     assert MARK in list(remarks(ada, {}))
 
 
-def test_a_value_of_a_session_interrupts_nothing_that_all_see(memory, clock):
+def test_a_value_of_a_session_interrupts_what_all_see_once_it_is_promoted(memory, clock):
     memory.learn(claims=[ADA])
     clock.now = on(10, 3)
     memory.remember("Kim owns deploys for now.", facts=[KIM], session="one")
     assert listed(memory) == [("Ada", False)]
     assert MARK not in memory.digest()
+    memory.promote("one", confirm=True)
+    assert listed(memory) == [("Kim", False), ("Ada", True)]
+    assert memory.review() == []
+    clock.now = on(10, 6)
+    assert listed(memory) == [("Ada", False)]
 
 
 def test_a_note_that_says_more_names_what_is_interrupted(memory, clock):
