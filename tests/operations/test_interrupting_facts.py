@@ -39,7 +39,7 @@ def memory(request, tmp_path, clock):
 
 
 def values(memory):
-    return {f.value: bool(f.newer) for f in memory.facts("gym") if f.state == "active"}
+    return {f.value: bool(f.interrupted) for f in memory.facts("gym") if f.state == "active"}
 
 
 def learned(memory, clock, claim):
@@ -178,7 +178,7 @@ def test_what_is_put_in_place_of_the_interrupted_value_is_interrupted(memory, cl
 def test_memory_md_marks_the_interrupted_fact(memory, clock):
     learned(memory, clock, MILL)
     (line,) = (line for line in memory.digest().splitlines() if "Hall Street" in line)
-    assert "(a later message may say otherwise)" in line
+    assert "(interrupted since 2026-09-15, holds again from 2026-10-11)" in line
 
 
 def test_a_value_that_ends_sooner_is_not_interrupted(memory, clock):

@@ -33,6 +33,7 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import fact_reasons, resting_facts, said_by, saying_facts_of
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
+from perdure.knowledge.operations.interrupted_facts import interrupted_by_memory
 from perdure.knowledge.operations.known_names import with_known_names
 from perdure.knowledge.operations.learn import learn
 from perdure.knowledge.operations.learn_claims import known_beside
@@ -166,10 +167,11 @@ class Knowledge(Extension[Context]):
         shown = {i: replace(o.in_text, begins=o.begins) for i, o in known.items() if o.facts or o.begins}
         says = {i: known[i].says if i in known else (i,) for i in (*facts, *known) if i not in outdated}
         rivals = rival_values(ctx, namespace, says)
-        return OutdatedMemories(
-            frozenset(outdated),
-            {**shown, **{i: replace(shown.get(i, TextCaveats()), against=v) for i, v in rivals.items()}},
-        )
+        shown |= {i: replace(shown.get(i, TextCaveats()), against=v) for i, v in rivals.items()}
+        holding = {i: known[i].current_facts if i in known else some for i, some in says.items()}
+        interrupted = interrupted_by_memory(ctx, namespace, holding)
+        shown |= {i: replace(shown.get(i, TextCaveats()), interrupted=some) for i, some in interrupted.items()}
+        return OutdatedMemories(frozenset(outdated), shown)
 
     def said_by(self, ctx: Context, record: Record, /) -> tuple[tuple[SayingMemory, ...], int]:
         return said_by(ctx, record)

@@ -8,8 +8,9 @@ from typing import Final
 
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.corrections import taken_back
-from perdure.operations.documents import find_records, successors
+from perdure.operations.documents import find_documents, find_records, successors
 from perdure.operations.intact import intact_records, refuse_altered
+from perdure.operations.interruptions import interruptions
 from perdure.operations.lifecycle.digest import shown_instead
 from perdure.operations.lifecycle.sweep import what_is_due
 from perdure.operations.ports import Context
@@ -18,7 +19,16 @@ from perdure.operations.superseding import likely_superseded
 from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
-from perdure.records.memory import DERIVED, INTERRUPTS, LIKELY_SUPERSEDES, Kind, MemoryItem, Record, Scope, Status
+from perdure.records.memory import (
+    DERIVED,
+    LIKELY_SUPERSEDES,
+    Kind,
+    MemoryItem,
+    Record,
+    Scope,
+    Shelf,
+    Status,
+)
 from perdure.records.recall import Absence, Filters, Hit, OutdatedFact, Pool, Query, Recall
 from perdure.rules.explanation import (
     explain,
@@ -45,10 +55,20 @@ def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str |
         refuse_damaged(ctx, place, identity)
     for record in records:
         refuse_altered(record)
-    memories = memory_items(records, ctx.policy, ctx.clock())
+    memories = _items(ctx, records)
     if not memories or (memories[0].status is not Status.ACTIVE and not include_archived):
         return None
     return memories[0]
+
+
+def _items(ctx: Context, records: Sequence[Record]) -> list[MemoryItem]:
+    """Return memories as they are now; a fact that has ended is not stale: nobody need confirm it."""
+    now, items = ctx.clock(), memory_items(records, ctx.policy, ctx.clock())
+    ended: set[str] = set()
+    for namespace in {m.namespace for m in items if m.aging}:
+        facts = find_documents(ctx, namespace, Shelf.FACT, [m.id for m in items if m.aging])
+        ended |= {d.id for d in facts if d.data["valid_to_ms"] is not None and d.data["valid_to_ms"] <= now}
+    return [replace(m, aging=False) if m.id in ended else m for m in items]
 
 
 def list_memories(ctx: Context, namespace: str, filters: Filters, limit: int, before: str | None) -> list[MemoryItem]:
@@ -56,7 +76,6 @@ def list_memories(ctx: Context, namespace: str, filters: Filters, limit: int, be
 
     Confidence is computed when read, so pages are read until the limit is reached or nothing is left.
     """
-    now = ctx.clock()
     result: list[MemoryItem] = []
     last = None if before is None else read_record(ctx, before, namespace)
     cursor = None if last is None else (last.state.created_ms, last.id)
@@ -65,9 +84,7 @@ def list_memories(ctx: Context, namespace: str, filters: Filters, limit: int, be
         if not records:
             break
         cursor = records[-1].state.created_ms, records[-1].id
-        result += [
-            m for m in memory_items(intact_records(records), ctx.policy, now) if m.confidence >= filters.min_confidence
-        ]
+        result += [m for m in _items(ctx, intact_records(records)) if m.confidence >= filters.min_confidence]
     return result[:limit]
 
 
@@ -75,7 +92,7 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     """Return why a memory is as it is: signals, history, what comes next."""
     record = read_record(ctx, identity, namespace)
     now = ctx.clock()
-    memory = memory_items([record], ctx.policy, now)[0]
+    memory = _items(ctx, [record])[0]
     links = ctx.store.links(record.namespace, identity)
     pairs = likely_superseded(ctx, record.namespace, [identity])
     ids = {other for _, other, _ in links} | {later for later, _ in pairs}
@@ -92,11 +109,13 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     history = ctx.store.journal(record.namespace, identity)
     chances = {other: weight for (other, kind), weight in incoming.items() if kind == LIKELY_SUPERSEDES}
     later = [others[i] for i, earlier in pairs if earlier == identity and i in others]
-    interrupting = [r for r in later if (r.id, INTERRUPTS) in incoming]
+    interruption = interruptions(ctx, record.namespace, [identity]).get(identity)
     over = ctx.extension.over(ctx, record)
     sources = [others[other] for kind, other, _ in links if kind == DERIVED and other in others]
     back = taken_back(ctx, memory, over, memory_items(sources, ctx.policy, now) if memory.kind is Kind.FACT else ())
-    untrue = interrupted_by(interrupting) or likely_untrue(memory.kind, later, chances) or value_replaced(back.newer)
+    untrue = (
+        interrupted_by(interruption, others) or likely_untrue(memory.kind, later, chances) or value_replaced(back.newer)
+    )
     due = what_is_due(ctx, record.namespace, identity)
     instead = listed_instead(shown_instead(ctx, memory))
     explanation = explain(memory, history, shown, ctx.policy, now, due, untrue=untrue, instead=instead)

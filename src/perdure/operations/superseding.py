@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from perdure.operations.documents import find_records
+from perdure.operations.interruptions import interruptions
 from perdure.operations.ports import Context, PairJudge
 from perdure.records.deadline import until_half
 from perdure.records.errors import DeadlineExceeded, EmbedderError
@@ -26,6 +27,7 @@ from perdure.records.memory import (
     Status,
 )
 from perdure.records.plan import Change, Target
+from perdure.records.recall import Filters
 from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions
 from perdure.rules.doubted_facts import doubted_by
@@ -39,6 +41,7 @@ Links = Iterable[Link]
 _AT_ONCE: Final = 32  # pairs between two looks at how much time is left: on a busy processor each takes 0.2 s
 _LOOKED_AT: Final = 24
 """So many of the nearest memories: replies, questions and other people's words are among them."""
+_NOW: Final = Filters()
 
 
 def superseding_links(
@@ -94,23 +97,24 @@ def _link(pair: ComparedPair, chance: float, least: float) -> Change:
 class CachedReads:
     """Links, memories and keys of facts of a namespace, each read once however often it is asked for.
 
-    ``links`` has those that were read before. What was merged after ``then`` stands for itself.
+    ``links`` has those that were read before, ``seen`` the time that is asked about: what was merged after it stands
+    for itself.
     """
 
-    __slots__ = ("_ctx", "_days", "_keys", "_links", "_namespace", "_records", "_then")
+    __slots__ = ("_begins", "_ctx", "_keys", "_links", "_namespace", "_records", "_then", "seen")
 
     def __init__(
         self,
         ctx: Context,
         namespace: str,
         links: Mapping[str, Links] = MappingProxyType({}),
-        then: Instant | None = None,
+        seen: Filters = _NOW,
     ) -> None:
-        self._ctx, self._namespace, self._then = ctx, namespace, then
+        self._ctx, self._namespace, self._then, self.seen = ctx, namespace, seen.then, seen
         self._links: dict[str, set[Link]] = {i: set(some) for i, some in links.items()}
         self._records: dict[str, Record | None] = {}
         self._keys: dict[str, str | None] = {}
-        self._days: dict[str, tuple[Instant, Instant | None]] = {}
+        self._begins: dict[str, Instant] = {}
 
     def links(self, ids: Collection[str]) -> set[Link]:
         """Return all links from or to some memories."""
@@ -142,19 +146,12 @@ class CachedReads:
             for d in self._ctx.store.documents.find(self._namespace, Shelf.FACT, unread):
                 self._keys[d.id] = d.name
                 if d.data["retired_ms"] is None:
-                    begin = d.data["valid_from_ms"] if d.data.get("planned") else 0
-                    self._days[d.id] = (begin, d.data["valid_to_ms"])
+                    self._begins[d.id] = d.data["valid_from_ms"] if d.data.get("planned") else 0
         return {i: key for i in ids if (key := self._keys[i]) is not None}
 
     def planned(self, ids: Collection[str]) -> dict[str, Instant]:
         """Return when those of some ids that are believed facts begin to hold; 0 where that is not planned."""
-        return {i: self._days[i][0] for i in self.fact_keys(ids) if i in self._days}
-
-    def holding(self, ids: Collection[str], at: Instant) -> set[str]:
-        """Return those of some ids that are facts in view that hold at an instant."""
-        days = {i: self._days[i] for i in self.fact_keys(ids) if i in self._days}
-        held = {i for i, (begin, end) in days.items() if begin <= at and (end is None or at < end)}
-        return {i for i, record in self.records(held).items() if record.state.status is Status.ACTIVE}
+        return {i: self._begins[i] for i in self.fact_keys(ids) if i in self._begins}
 
 
 class AffirmedLinks(NamedTuple):
@@ -251,10 +248,10 @@ def likely_superseded(
     if more := {source for some in resting.values() for source in some}.difference(ids):
         links |= reading.links(more)
     pairs = {(i, other) for i, kind, other in links if kind == by} if _judges(ctx) else set()
-    interrupting = {(i, other) for i, kind, other in links if kind == INTERRUPTS and by == LIKELY_SUPERSEDES}
-    if interrupting:
-        holding = reading.holding({later for later, _ in interrupting}, ctx.clock())
-        pairs |= {pair for pair in interrupting if pair[0] in holding}
+    if by == LIKELY_SUPERSEDES:
+        interrupted = {other for _, kind, other in links if kind == INTERRUPTS}
+        found = interruptions(ctx, namespace, interrupted, reading.seen)
+        pairs |= {(later, fact) for fact, one in found.items() for later in one.by}
     if not pairs:
         return frozenset()
     told = ctx.store.documents.find(namespace, Shelf.OUTCOME, sorted({later for later, _ in pairs}))

@@ -74,7 +74,7 @@ def with_later_statements(
     "Airflow it is" need not share a word with the question. A question that asks for the past, or names a day, keeps
     its hits and their order; the statements name each other all the same. ``known`` has links that are read.
     """
-    reading = CachedReads(ctx, namespace, known, filters.then)
+    reading = CachedReads(ctx, namespace, known, filters)
     pairs = _superseded_among(ctx, namespace, hits, reading)
     possible = _superseded_among(ctx, namespace, hits, reading, MAY_SUPERSEDE)
     if not pairs:

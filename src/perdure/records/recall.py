@@ -151,6 +151,22 @@ class OutdatedFact(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class Interruption(JsonRecord):
+    """That another value holds in the place of a fact for a time, after which that fact holds again."""
+
+    since: str  # the day on which it began, as an ISO date
+    holds_again: str  # the first day on which the fact holds again; empty where it ends before
+    by: tuple[str, ...] = ()  # the facts that hold in its place, the one that began last first
+    content: str = ""  # of a note that says more: which of it is interrupted, "deploys: owner: Ada"; else empty
+
+    @property
+    def days(self) -> str:
+        """How it is told wherever the fact is shown."""
+        again = f", holds again from {self.holds_again}" if self.holds_again else ""
+        return f"interrupted since {self.since}{again}"
+
+
+@dataclass(frozen=True, slots=True)
 class TextCaveats:
     """Where a text says what holds no longer, or may not hold, for who shows it as current."""
 
@@ -158,6 +174,7 @@ class TextCaveats:
     remarks: tuple[str, ...] = ()  # what it says besides that is over: "database host: db-7"
     against: tuple[str, ...] = ()  # of a fact: the values that it is in open conflict with
     doubted: bool = False  # a later statement likely makes it untrue; nobody has decided
+    interrupted: tuple[Interruption, ...] = ()  # what it says that holds again later
     begins: str = ""  # the day from which what it says holds, as its facts have it, where that is to come: an ISO date
 
 
@@ -194,6 +211,7 @@ class Hit(JsonRecord):
     earlier: tuple[OutdatedFact, ...] = ()
     ended: str = ""  # the last day on which it says that it holds ("until Friday"), where that is over: ``2026-11-20``
     upcoming: str = ""  # the day on which what it says begins to hold, as its facts have it, if not yet: ``2027-01-01``
+    interrupted: tuple[Interruption, ...] = ()  # in whose place another value holds for a time: it, or what it says
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from perdure.records.identifier import short_id
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, State, Status, Tier
 from perdure.records.policy import Policy
+from perdure.records.recall import Interruption
 from perdure.records.report import JournalEntry
 from perdure.rules.escaping import LONGEST_LABEL, quoted_line
 from perdure.rules.last_said import said_at, was_affirmed
@@ -100,12 +101,13 @@ def _affirmed_since(memory: MemoryItem) -> str:
     return f"It counts as said on {day}, when it was last confirmed or remembered again. "
 
 
-def interrupted_by(facts: Sequence[Record]) -> str:
+def interrupted_by(interruption: Interruption | None, known: Mapping[str, Record]) -> str:
     """Return which facts hold in the place of another one for a time, and what follows; empty without any."""
-    if not facts:
+    if interruption is None:
         return ""
+    facts = [known[i] for i in interruption.by if i in known]
     named = ", ".join(f"{short_id(r.id)} {quoted_line(r.content.text, LONGEST_LABEL)}" for r in facts)
-    return f"Another value holds for a time: {named}. Recall shows that one first; afterwards this one holds again."
+    return f"Another value holds for a time: {named}. This one is {interruption.days}."
 
 
 def likely_untrue(kind: Kind, later: Sequence[Record], chances: Mapping[str, float]) -> str:

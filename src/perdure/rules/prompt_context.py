@@ -81,8 +81,7 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
     def name_of(identity: str) -> str:
         return f"number {places[identity]}" if identity in places else label(shown_id(identity))
 
-    yield from [f"ended {hit.ended}"] if hit.ended else ()
-    yield from [f"not true yet: from {hit.upcoming}"] if hit.upcoming else ()
+    yield from _days(hit)
     for fact in hit.over[:FEW]:
         see = f"; see {name_of(fact.replaced_by)}" if fact.replaced_by else ""
         yield f"no longer holds: {quoted_line(fact.content, LONGEST_LABEL)} ({fact.over} {fact.since[:10]}{see})"
@@ -101,6 +100,14 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
         yield f"not confirmed since {unconfirmed_since(hit.memory.state)}{': ask' if hit.question else ''}"
     elif hit.question:
         yield "what it cites has moved or is gone: check before relying on it"
+
+
+def _days(hit: Hit) -> Iterator[str]:
+    """Yield that what a hit says is over, holds later, or holds again later."""
+    yield from [f"ended {hit.ended}"] if hit.ended else ()
+    yield from [f"not true yet: from {hit.upcoming}"] if hit.upcoming else ()
+    for each in hit.interrupted[:FEW]:
+        yield f"{each.days}: {label(each.content)}" if each.content else each.days
 
 
 def fit_lines(hits: Iterable[Hit], budget: int, tokens: Callable[[str], int]) -> list[str]:

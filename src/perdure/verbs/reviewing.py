@@ -156,6 +156,7 @@ class ReviewingVerbs:
     def correct(self, id: Identity, value: Value) -> Outcome:
         """Record what a person says is true instead; the old value is superseded and linked to the new one.
 
+        Of a fact that has ended the value of its days is corrected; ``learn`` and ``remember`` tell what holds now.
         Facts that rest on the old words alone are superseded with them. What was pinned stays pinned.
 
         Raises:

@@ -193,6 +193,8 @@ def _links(f: FactLine, values: Mapping[str, str]) -> Iterator[Text]:
     """Yield who sees it, what conflicts with it, replaced it, was replaced: by value if it is listed, else by id."""
     if f.session:
         yield ("only in session ", Untrusted(f.session))
+    if f.interrupted:
+        yield f.interrupted.days
     if f.newer:
         yield ("a later message may say otherwise: ", join_texts(map(Identifier, f.newer[:_FEW])))
     replaced = tuple(i for i in f.supersedes if i in values)

@@ -320,14 +320,21 @@ def _marks(memory: MemoryItem) -> Iterator[Text]:
         yield ("tags ", join_texts(Untrusted(tag) for tag in memory.tags))
 
 
-def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
-    def reference(identity: str) -> Text:
-        return f"number {places[identity]}" if identity in places else Identifier(identity)
-
+def _days(hit: Hit) -> Iterator[Text]:
+    """Yield that what a hit says is over, holds later, or holds again later."""
     if hit.ended:
         yield f"ended {hit.ended}"
     if hit.upcoming:
         yield f"not true yet: from {hit.upcoming}"
+    for each in hit.interrupted:
+        yield (each.days, ": ", Untrusted(each.content)) if each.content else each.days
+
+
+def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
+    def reference(identity: str) -> Text:
+        return f"number {places[identity]}" if identity in places else Identifier(identity)
+
+    yield from _days(hit)
     if hit.memory.aging:
         yield f"not confirmed since {unconfirmed_since(hit.memory.state)}"
     for fact in hit.over:

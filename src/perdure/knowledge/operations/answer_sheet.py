@@ -22,6 +22,7 @@ from perdure.knowledge.rules.fact_answers import (
     ANSWERS,
     SheetQuestion,
     answers,
+    behind_interrupting,
     cosines,
     missing_words,
     names_one,
@@ -97,8 +98,9 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
     rivals = _groups(found.facts)
     against = {i for group in rivals for i in group}
     told = [_newest(group, entries) for group in rivals]
-    doubted = [f.id for f in found.facts if f.id in found.doubts and f.id not in against]
-    plain = [f for f in found.facts if f.id not in against and f.id not in found.doubts]
+    in_doubt = {*found.doubts, *(f.id for f in found.facts if f.interrupted)}
+    doubted = [f.id for f in found.facts if f.id in in_doubt - against]
+    plain = [f for f in found.facts if f.id not in against and f.id not in in_doubt]
     quoted = [quote for entry in entries.values() for quote in (*entry.sources, *entry.later)]
     words = {q.memory: " | ".join(other.words for other in quoted if other.memory == q.memory) for q in quoted}
     sheet = AnswerSheet(
@@ -153,6 +155,7 @@ class _Search:
         alike = self._alike(query, held)
         held = {i: h + LIKENESS * alike.get(i, 0.0) for i, h in held.items()}
         facts = select_facts(holding, near, question, held)
+        facts = behind_interrupting(facts, holding)
         facts, past = with_successors(facts, outdated_facts(over, facts, question), holding, over)
         sources = sorted({memory for f in (*facts, *past) for memory, _ in f.sources})
         records = {r.id: r for r in find_records(self.ctx, self.namespace, sources)}
@@ -167,6 +170,7 @@ class _Search:
         pairs = {(later, h.memory.id) for h in hits if h.memory.id in ids for later in h.newer}
         listed = doubts_of(self.ctx, self.namespace, facts, self.then)
         pairs |= {(later, fact) for fact, some in listed.items() for later in some}
+        pairs -= {(later, f.id) for f in facts if f.interrupted for later in f.interrupted.by}
         later = find_records(self.ctx, self.namespace, sorted({i for i, _ in pairs}))
         seen = [r for r in later if r.state.status is Status.ACTIVE and self.then.sees(r.state.scope, None)]
         seen.sort(key=lambda r: (said_at(r.state), r.id))
@@ -228,7 +232,7 @@ class _Search:
         holding: list[FactLine] = []
         over: list[FactLine] = []
         faded: list[FactLine] = []
-        for line in fact_lines(ctx, place, shared, self.names):
+        for line in fact_lines(ctx, place, shared, self.names, self.then):
             found = fact_at(line, known[line.id], states[line.id], self.then)
             if found is not None:
                 unsaid = faded if found[0].unconfirmed_since else []  # what a person put away is shown no more
@@ -298,6 +302,7 @@ def _entry(f: FactLine, quotable: Sequence[tuple[str, str]], records: Mapping[st
         question=f.question,
         unconfirmed_since=f.unconfirmed_since,
         word_of=word_of,
+        interrupted=f.interrupted,
     )
 
 

@@ -109,22 +109,21 @@ class ClaimWriter:
 
     def interrupt_again(self, old: Fact, new_id: str | None, at: Instant) -> None:
         """Let what interrupted a fact interrupt the one that was put in its place, and that what the other did."""
-        if new_id is None:
-            return
-        new = self.work.facts[new_id]
-        self.interrupt(new, at)
-        for other in (k.fact for k in self.work.about(old.subject, old.predicate, at)):
-            if other.ends_before(new) and other.contradicts(new) and self._is_believed(new_id):
-                self.work.link(link_change(INTERRUPTS, other.id, new_id, f"{other.shown_value} holds for a time"))
+        for new in [self.work.facts[new_id]] if new_id is not None else []:
+            self.interrupt(new, at)
+            for known in self.work.about(old.subject, old.predicate, at):
+                self._interrupt(known.fact, new)
 
     def interrupt(self, new: Fact, at: Instant) -> None:
         """Link a fact that holds until a day to those of other values that hold beyond it: they hold again then."""
-        if new.valid_to is None or not self._is_believed(new.id):
-            return
-        for known in self.work.about(new.subject, new.predicate, at):
-            if new.contradicts(known.fact) and new.ends_before(known.fact) and not new.denied:
-                because = f"{new.shown_value} holds in its place for a time"
-                self.work.link(link_change(INTERRUPTS, new.id, known.fact.id, because))
+        for known in self.work.about(new.subject, new.predicate, at) if new.valid_to is not None else ():
+            self._interrupt(new, known.fact)
+
+    def _interrupt(self, one: Fact, other: Fact) -> None:
+        both = self._is_believed(one.id) and self._is_believed(other.id) and one.contradicts(other)
+        if both and one.ends_before(other) and same_audience(self.work.record(one.id), self.work.record(other.id)):
+            because = f"{one.shown_value} holds in its place for a time"
+            self.work.link(link_change(INTERRUPTS, one.id, other.id, because))
 
     def _end(self, decision: Decision, claim: Claim, source: ClaimSource) -> None:
         """No longer believe what a claim ends or denies: from now on, or from the day on which it is to end."""

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from perdure.knowledge.operations.apply_claims import ClaimWriter, same_audience
 from perdure.knowledge.operations.displaced import lost_before
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.claim_resolution import KnownFact
+from perdure.knowledge.rules.fact_records import link_change
+from perdure.knowledge.rules.given_claims import outranks
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import INTERRUPTS, Document, Kind, Record, Shelf, Status
+from perdure.records.memory import INTERRUPTS, Document, Kind, Record, Shelf, Status, Trust
 from perdure.records.plan import Change, Target
 
 
@@ -75,7 +78,10 @@ def _had_conflict(work: FactSession, one: str, other: str) -> bool:
 
 
 def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[str], now: Instant) -> list[Change]:
-    """Return the conflicts and questions that come up because facts of one entity become another's."""
+    """Return the conflicts and questions that come up because facts of one entity become another's.
+
+    What holds for a time interrupts what it contradicts, as if it had been said of one, and nobody is asked.
+    """
     work = FactSession(ctx, namespace, now)
     work.read(facts)
     writer = ClaimWriter(work)
@@ -84,15 +90,37 @@ def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[st
         if own is None or own.state.status is not Status.ACTIVE:
             continue
         for other in work.about(stays, own.fact.predicate, now):
-            both_seen = same_audience(work.record(identity), work.record(other.fact.id))
-            if own.fact.contradicts(other.fact) and both_seen:
-                because = f"{own.fact.shown_value} and {other.fact.shown_value} are said of one since a merge"
-                writer.contest(own, other, now, because)
-    return work.edits.changes()
+            _meet(writer, own, other, now)
+        for planned in work.known_facts([f.id for f in work.upcoming_facts(stays, own.fact.predicate)], now):
+            _meet(writer, own, planned, now)
+    return work.changes()
+
+
+def _meet(writer: ClaimWriter, own: KnownFact, other: KnownFact, now: Instant) -> None:
+    """Let one of two facts that are said of one since a merge interrupt the other, or ask which is right."""
+    work, one, two = writer.work, own.fact, other.fact
+    if not (one.contradicts(two) and same_audience(work.record(one.id), work.record(two.id))):
+        return
+    because = f"{one.shown_value} and {two.shown_value} are said of one since a merge"
+    if pair := _interrupting(one, two):
+        work.link(link_change(INTERRUPTS, *pair, because))
+    elif not two.is_upcoming(now):  # what is planned is met on its day
+        writer.contest(own, other, now, because)
+
+
+def _interrupting(one: Fact, other: Fact) -> tuple[str, str] | None:
+    """Return which of two facts holds in the place of the other one for a time, with that one; None if neither does."""
+    for shorter, longer in ((one, other), (other, one)):
+        if shorter.ends_before(longer) and longer.trust is not Trust.AUTHORITY and not outranks(longer, shorter.trust):
+            return shorter.id, longer.id
+    return None
 
 
 def split_conflicts(ctx: Context, namespace: str, facts: Sequence[str], now: Instant) -> list[Change]:
-    """Return the changes that close the conflicts of facts that become another entity's with those that stay."""
+    """Return the changes that close the conflicts of facts that become another entity's with those that stay.
+
+    Neither interrupts the other any longer.
+    """
     work = FactSession(ctx, namespace, now)
     work.read(facts)
     writer = ClaimWriter(work)
@@ -100,4 +128,8 @@ def split_conflicts(ctx: Context, namespace: str, facts: Sequence[str], now: Ins
         for older, newer in work.open_conflicts(identity):
             if not {older, newer} <= set(facts):
                 writer.close_conflict(older, newer, "answered", "they are said of two since a split")
-    return work.edits.changes()
+    for one, kind, other in ctx.store.links_at(namespace, sorted(facts)) if facts else ():
+        if kind == INTERRUPTS and not {one, other} <= set(facts):
+            row = {"kind": INTERRUPTS, "other": other, "weight": 1.0}
+            work.link(Change(Target.LINK, one, row, None, "they are said of two since a split"))
+    return work.changes()

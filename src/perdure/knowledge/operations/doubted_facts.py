@@ -34,7 +34,8 @@ def doubts_of(ctx: Context, namespace: str, facts: Sequence[FactLine], seen: Fil
     if not ids or not ctx.policy.knowledge.watch:
         return {}
     reading = CachedReads(ctx, namespace)
-    likely = {pair for pair in likely_superseded(ctx, namespace, sorted(ids), reading) if pair[1] in ids}
+    decided = {(later, f.id) for f in facts if f.interrupted for later in f.interrupted.by}
+    likely = {pair for pair in likely_superseded(ctx, namespace, sorted(ids), reading) if pair[1] in ids} - decided
     naming = _replacing_statements(ctx, namespace, facts, seen)
     if not likely and not naming:
         return {}

@@ -10,6 +10,7 @@ from typing import Final
 from perdure.knowledge.extraction.entity_names import names_in
 from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.operations.change_rates import known_rates
+from perdure.knowledge.operations.interrupted_facts import interrupted_by_memory
 from perdure.knowledge.operations.over_facts import over_facts
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.replaced_talk import over_talk
@@ -166,6 +167,7 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
     if _may_be_over(ctx, namespace, hits):
         hits, says = _mark_over(ctx, namespace, hits, filters)
     hits = _mark_conflicts(ctx, namespace, hits, {} if filters.looks_back else says, filters.then)
+    hits = _mark_interrupted(ctx, namespace, hits, says, filters)
     if resources(ctx).witnesses:
         hits = _mark_citations(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
@@ -217,6 +219,15 @@ def _mark_over(
     says_more = partly.keys() - whole.keys() - {i for i in partly if over[i].is_told}
     hits = [replace(h, updated_by=None) if h.memory.id in says_more else h for h in ordered]
     return hits, {i: o.says for i, o in over.items()}
+
+
+def _mark_interrupted(
+    ctx: Context, namespace: str, hits: list[Hit], says: Mapping[str, Collection[str]], then: Filters
+) -> list[Hit]:
+    """Return hits, the facts and what says them with what of them is interrupted."""
+    own = {h.memory.id: (h.memory.id,) if h.memory.kind is Kind.FACT else says.get(h.memory.id, ()) for h in hits}
+    found = interrupted_by_memory(ctx, namespace, own, then)
+    return [replace(h, interrupted=found[h.memory.id]) if h.memory.id in found else h for h in hits]
 
 
 def _mark_plan(hit: Hit, plans: Mapping[str, OutdatedFacts], over: Mapping[str, OutdatedFacts]) -> Hit:
@@ -290,7 +301,7 @@ def _mark_fact(
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     if fact is not None and fact.has_ended(now):  # nobody need confirm it
         memory = replace(memory, aging=False)
-    is_asked = memory.aging and not (fact is not None and (fact.asked_not or fact.denied))
+    is_asked = memory.aging and not (hit.interrupted or (fact is not None and (fact.asked_not or fact.denied)))
     question = hit.question
     if is_asked:
         trust = stored_trust(memory.metadata) if word is None else word

@@ -29,6 +29,7 @@ from perdure.operations.documents import (
     pages,
     whose_words,
 )
+from perdure.operations.interruptions import interruptions
 from perdure.operations.ports import Context
 from perdure.operations.repeated_statements import newest
 from perdure.records.instant import Instant, text_of
@@ -53,7 +54,7 @@ _SHOWN: Final = (*BELIEVED, UPCOMING)
 def facts(
     ctx: Context, namespace: str, entity: str | None, predicate: str | None, *, past: bool, limit: int, then: Filters
 ) -> list[FactLine]:
-    """Return facts, those that are believed first, then by entity, predicate and time.
+    """Return facts, those that are believed first, then by entity, predicate and time; behind what interrupts them.
 
     Of ``then`` only ``as_of`` (what was true), ``known_at`` (what was believed) and the session that asks count: what
     belongs to another session is left out.
@@ -65,6 +66,7 @@ def facts(
     called = () if predicate is None else (registry.name(predicate), predicate_name(predicate, registry))
     wanted = frozenset(map(lessons.name, called))
     result: list[FactLine] = []
+    held: set[str] = set()  # at the time that is asked about
     for some in _by_subject(ctx, namespace, names, subject, rest=past):
         chosen = {
             f.id: f
@@ -80,11 +82,13 @@ def facts(
             archived = [i for i, state in states.items() if state.status is Status.ARCHIVED]
             known = with_known_times(ctx, namespace, chosen, archived)
             lines_at = [s for f in lines if (s := fact_at(f, known[f.id], states[f.id], then)) is not None]
+            held |= {line.id for line, holds in lines_at if holds and line.state != UPCOMING}
         result += [line for line, holds in lines_at if past or holds]
         if len(result) >= limit and not past:
             break
     order = {state: place for place, states in enumerate((BELIEVED, (UPCOMING,))) for state in states}
-    result.sort(key=lambda f: (order.get(f.state, 2), f.subject, f.predicate, f.valid_from, f.id))
+    rank = {f.id: 0 if f.id in held else order.get(f.state, 2) for f in result}
+    result.sort(key=lambda f: (rank[f.id], f.subject, f.predicate, bool(f.interrupted), f.valid_from, f.id))
     return result[:limit] if then.looks_back else with_doubts(ctx, namespace, result[:limit], then)
 
 
@@ -146,6 +150,7 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names,
         found = whole_memory_items(ctx.store.get(namespace, ids), ctx.policy, now)
         memories = {m.id: m for m in found if seen.sees(m.scope, m.session)}
         rivals, (newer, older) = open_conflicts(ctx, namespace, ids), _successions(ctx, namespace, ids)
+        interrupted = interruptions(ctx, namespace, ids, seen)
         asked = (f for f in page if f.id in memories and memories[f.id].aging)
         words = whose_words(ctx, namespace, {f.id: f.to_data() for f in asked})
         lines += [
@@ -157,6 +162,7 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names,
             )
             for f in (f for f in page if f.id in memories)
         ]
+        lines = [replace(f, interrupted=interrupted[f.id], question="") if f.id in interrupted else f for f in lines]
     return lines
 
 

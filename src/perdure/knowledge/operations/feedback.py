@@ -27,7 +27,7 @@ from perdure.operations.superseding import still_true
 from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import ConflictError, InvalidInput
 from perdure.records.instant import Instant, wall_clock
-from perdure.records.memory import SUPERSEDES, Draft, Kind, Record, Shelf, Status
+from perdure.records.memory import INTERRUPTS, SUPERSEDES, Draft, Kind, Record, Shelf, Status
 from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.point_in_time import is_past
@@ -114,7 +114,8 @@ def _deny_text(writer: ClaimWriter, record: Record, now: Instant, detail: str) -
 def correct(ctx: Context, identity: str, value: str) -> Outcome:
     """Write down what a person says is true instead, and return the memory that says so.
 
-    A fact gets another value, anything else another text; what was believed is superseded, and both are linked. Facts
+    A fact gets another value, for its days alone where it has ended; anything else gets another text. What was believed
+    is superseded, and both are linked. Facts
     that rest on the old text alone are no longer believed. What was pinned stays pinned.
     """
     value = _without_secrets(ctx, identity, value)
@@ -191,7 +192,7 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
     if new_value.norm == fact.value.norm and not fact.denied:
         raise InvalidInput(f"{identity} says that already.", remedy="Confirm it instead.")
     because = f"a person corrected it: {fact.shown_value} to {new_value.text}"
-    if is_past(fact, work.states[identity]):
+    if is_past(fact, work.states[identity]) or fact.has_ended(now):
         return _correct_past(writer, fact, new_value, now, because)
     if (other := _fact_with_value(work, fact, new_value, now)) is not None:
         return _replace_by_known(writer, identity, other, now, because)
@@ -242,7 +243,17 @@ def _correct_past(writer: ClaimWriter, fact: Fact, value: Value, now: Instant, b
     claim = replace(claim, many=fact.many, valid_from=fact.valid_from, valid_to=fact.valid_to, called=fact.called)
     source = ClaimSource(None, now, scope=work.states[fact.id].scope, session=work.record(fact.id).content.session)
     name = names_of(work.ctx, work.namespace).entity(fact.subject).name
-    return replace_past(writer, claim, (fact.subject, name), source, [fact], because)
+    new_id = replace_past(writer, claim, (fact.subject, name), source, [fact], because)
+    _interrupt_instead(work, fact.id, new_id, because)
+    return new_id
+
+
+def _interrupt_instead(work: FactSession, old: str, new: str, because: str) -> None:
+    """Let a fact of the past interrupt what another one did, and be interrupted by what that one was."""
+    for one, kind, other in work.ctx.store.links_at(work.namespace, [old]):
+        if kind == INTERRUPTS:
+            ends = (new, other) if one == old else (one, new)
+            work.link(link_change(INTERRUPTS, *ends, because))
 
 
 def _is_believed(work: FactSession, identity: str) -> bool:

@@ -29,11 +29,11 @@ from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
 from perdure.knowledge.records.facts import Claim, Entity, Fact, FactOrigin, Value, fact_key
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
+from perdure.knowledge.rules.claim_words import adds_one, says_ended
 from perdure.knowledge.rules.entities import mention_change
 from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact
 from perdure.knowledge.rules.given_claims import (
     ResolvedClaim,
-    adds_one,
     called_as,
     contradictions,
     first_confidence,
@@ -44,7 +44,6 @@ from perdure.knowledge.rules.given_claims import (
     rests_on,
     rests_only_on,
     said_after,
-    says_ended,
     span_of,
     stated_end,
     with_several,

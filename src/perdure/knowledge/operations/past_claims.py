@@ -10,10 +10,9 @@ from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Claim, Fact
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
-from perdure.knowledge.rules.fact_records import FactEvent, link_change
+from perdure.knowledge.rules.fact_records import FactEvent
 from perdure.knowledge.rules.given_claims import begins_otherwise, said_after
 from perdure.records.instant import Instant
-from perdure.records.memory import SUPERSEDES
 from perdure.rules.point_in_time import is_past
 
 
@@ -145,8 +144,8 @@ def replace_past(
     for known in writer.work.known_facts([fact.id for fact in wrong], source.at):
         is_other = known.fact.value.norm != claim.value.norm
         reason = f"{claim.value.text} is said to have been instead" if is_other else because
-        writer.retire(known.fact.id, FactEvent.DENIED, source.at, source.at, reason)
-        writer.work.link(link_change(SUPERSEDES, new_id, known.fact.id, reason))
+        began = source.at if claim.valid_from is None else claim.valid_from
+        writer.take_place(writer.work.facts[new_id], known.fact, FactEvent.DENIED, began, source.at, reason)
         if is_other:
             decision = Decision(Action.REPLACE, (known,), ConflictStrategy.CORRECTION, claim.predicate, reason)
             writer.record_conflict(known, new_id, decision, FactEvent.DENIED.value, source.at)

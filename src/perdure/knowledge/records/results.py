@@ -13,6 +13,7 @@ from perdure.records.instant import InstantText
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import KnownPredicates, RelatedMemory, ReplacedFact, WriteResult
 from perdure.records.plan import Plan
+from perdure.records.recall import Interruption
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ class FactLine(JsonRecord):
     called: str = ""  # the words for its predicate that are shown; empty where these are those of its name
     # of what is believed now: later statements that likely make it untrue, the newest first; nobody has decided
     newer: tuple[str, ...] = ()
+    interrupted: Interruption | None = None  # where another value holds in its place for a time: since and until when
 
     @property
     def shown_predicate(self) -> str:
@@ -230,7 +232,9 @@ class SheetEntry:
     # whose word a fact is that no message says: user for a person's answer, program for what was handed over, authority
     word_of: str = ""
     unconfirmed_since: str = ""  # of what nobody has confirmed for long the day on which somebody last did
-    later: tuple[SheetQuote, ...] = ()  # what was said later and may say otherwise, oldest first; nobody has decided
+    # what was said later and may say otherwise, oldest first; nobody has decided
+    later: tuple[SheetQuote, ...] = ()
+    interrupted: Interruption | None = None  # where another value holds in its place for a time: since and until when
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +247,8 @@ class AnswerSheet(JsonRecord):
     namespace: str  # where
     known: tuple[SheetEntry, ...] = ()  # facts that are believed and that nothing speaks against, best first
     aging: tuple[SheetEntry, ...] = ()  # facts that nobody has confirmed for long and that nothing newer speaks against
-    doubted: tuple[SheetEntry, ...] = ()  # facts that are believed and that a later statement likely makes untrue
+    # facts that are believed and that a later statement likely makes untrue, or another value interrupts for a time
+    doubted: tuple[SheetEntry, ...] = ()
     # facts that cannot all hold: of each group the newest three sides, the newest last
     contested: tuple[tuple[SheetEntry, ...], ...] = ()
     contested_more: tuple[int, ...] = ()  # of each of these groups how many older sides are left out

@@ -67,7 +67,14 @@ def _text(sheet: AnswerSheet, first: str) -> str:
     sections = {
         "known": ("Known", [_fact_line(s) for s in sheet.known]),
         "aging": ("Known, but nobody has confirmed it for long", aging),
-        "doubted": ("Known, but a later message may say otherwise", [_doubted_line(s) for s in sheet.doubted]),
+        "doubted": (
+            "Known, but a later message may say otherwise",
+            [_doubted_line(s) for s in sheet.doubted if not s.interrupted],
+        ),
+        "interrupted": (
+            "Known, but another value holds for a time",
+            [_doubted_line(s) for s in sheet.doubted if s.interrupted],
+        ),
         "contested": ("Conflicting: nobody has said yet which is right", contested),
         "outdated": ("Out of date: do not rely on it", [_outdated_line(s) for s in sheet.outdated]),
         "memories": ("Said in other memories, as it was then", [_memory_line(s) for s in sheet.memories]),
@@ -92,6 +99,8 @@ def _fact_line(s: SheetEntry) -> str:
     true = f"{s.since} to {s.until}" if s.until else f"since {s.since}"
     if s.state == UPCOMING:
         true = f"not true yet: from {s.since}" + (f" to {s.until}" if s.until else "")
+    if s.interrupted:
+        true += f", {s.interrupted.days}"
     if s.unconfirmed_since:
         true += f", not confirmed since {s.unconfirmed_since}"
     return f"- {on_one_line(s.says, _LONGEST)} (sure {s.confidence:.2f}, {true}) [{short_id(s.id)}]{_source_lines(s)}"

@@ -221,6 +221,15 @@ def outdated_facts(over: Sequence[FactLine], shown: Sequence[FactLine], question
     return sorted((f for f in over if belongs(f)), key=lambda f: (f.believed_to, f.valid_from, f.id), reverse=True)
 
 
+def behind_interrupting(facts: Sequence[FactLine], holding: Sequence[FactLine]) -> list[FactLine]:
+    """Return the facts of a sheet, an interrupted one directly behind what holds in its place, which is there too."""
+    known, shown = {f.id: f for f in holding}, list[FactLine]()
+    for fact in facts:
+        by = [known[i] for i in fact.interrupted.by if i in known] if fact.interrupted else []
+        shown += [one for one in (*by, fact) if one not in shown]
+    return shown
+
+
 def with_successors(
     facts: Sequence[FactLine], past: Sequence[FactLine], holding: Sequence[FactLine], over: Sequence[FactLine]
 ) -> tuple[list[FactLine], list[FactLine]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -27,46 +26,13 @@ from perdure.records.memory import Trust
 from perdure.records.outcome import GivenClaim, HandedClaims
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.language.last_day import end_beside
-from perdure.rules.language.replaced_values import replaced_values
-from perdure.rules.language.sentences import sentences
 from perdure.rules.language.verbs import COMMON_VERBS
-from perdure.rules.language.words import word_set
 from perdure.rules.source_trust import least_trust
 
-_WORD: Final = re.compile(r"\w+")
 _CONFIDENCE: Final = 0.7  # of a claim: as of what is asked to be remembered in a message
 _BY_OTHERS: Final = 0.3  # the most that a claim of others (a tool, a web page) has
 _LATE_CLOCK: Final = 3_600_000  # milliseconds that the clocks of machines that share a store may differ by
 _LONGEST_QUOTE: Final = 200  # characters of a text that stand for a quote where none was given
-
-
-_ADDING: Final = word_set("also additionally auch ebenfalls también además aussi également anche inoltre também")
-_ADDED: Final = re.compile(
-    r"""\btoo\b(?=\s{0,3}(?:[^\w\s]|\Z)) | \bas[ ]well\b
-      | (?<![今何誰])(?<=[^\W\u3040-\u309f])も(?![うのしっとちらく]) | 也(?![许許罢就])""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""What is said to hold beside something: at the end of a clause in English, after a noun in Japanese."""
-_CLAUSE_END: Final = re.compile(
-    r"[,;:.!?](?=\s|\Z)|\s[-\u2013]\s|\u2014|\s(?:and|but|und|aber|sondern|et|mais|y|pero|sino|e|ma|mas)\s",
-    re.IGNORECASE,
-)
-_ONLY_ADDS: Final = re.compile(
-    r"\W*(?:too|as\s+well|also|additionally|auch|ebenfalls|también|además|aussi|également|anche|inoltre|também)\W*",
-    re.IGNORECASE,
-)
-_LEFT: Final = re.compile(
-    r"""\b(?: moved | relocated | no\s+longer | not\s.{1,40}any\s?more | instead | rather\s+than | replaced | switched
-      | from\s+(?:\w+\s+){1,3}to | used\s+to\s+be | former(?:ly)?
-      | von\s+(?:\w+\s+){1,3}(?:nach|zu|auf) | nicht\s+mehr | keine?[nmrs]?\s.{1,40}\smehr | statt | stattdessen
-      | (?:um)?gezogen | gewechselt | umgestiegen
-      | au\s+lieu | plutôt\s+que | ne\s.{1,40}\splus | déménagé | (?:en|em)\s+(?:vez|lugar) | ya\s+no
-      | se\s+ha\s+mudado | se\s+mudó | mudou | já\s+não | não\s.{1,40}\smais | invece | non\s.{1,40}\spiù
-      | (?:de|da)\s+(?:\w+\s+){1,3}(?:à|a|para)\s | trasferit[oa]
-      )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""What says that something else is over: "from Rome to", "no longer", "statt"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,47 +78,6 @@ def first_confidence(trust: Trust, stated: float | None, policy: KnowledgePolicy
     if trust is Trust.ASSISTANT:
         return min(sure, policy.statement)
     return min(sure, _BY_OTHERS) if trust is Trust.EXTERNAL else sure
-
-
-def adds_one(claim: GivenClaim, text: str) -> bool:
-    """Whether the clause that says a claim says that its value holds beside others: "also", "too", "auch", "も".
-
-    What a clause says of somebody else adds nothing, and neither does a text that says what is over: the reply to what
-    takes another value's place names that value.
-    """
-    if _LEFT.search(text) or replaced_values(text):
-        return False
-    return any(map(_adds, _clauses_of(claim, text)))
-
-
-def says_ended(claim: GivenClaim, text: str) -> bool:
-    """Whether the clause that denies a value says that it held before: "no longer", "nicht mehr", "ya no"."""
-    return claim.denied and any(map(_LEFT.search, _clauses_of(claim, text)))
-
-
-def _clauses_of(claim: GivenClaim, text: str) -> Iterator[str]:
-    value = claim.value.casefold()
-    said = [text[start:end].casefold() for start, end in sentences(text)]
-    said = [sentence for sentence in said if value in sentence] or [(claim.quote or text).casefold().rstrip(" .!?")]
-    return (clause for sentence in said for clause in _clauses_with(value, sentence))
-
-
-def _adds(clause: str) -> bool:
-    return _ADDED.search(clause) is not None or not _ADDING.isdisjoint(_WORD.findall(clause))
-
-
-def _clauses_with(value: str, sentence: str) -> Iterator[str]:
-    """Yield the clauses that have a value, with what only adds behind them (", too"); a sentence of one clause too."""
-    bounds = [0, *(at for end in _CLAUSE_END.finditer(sentence) for at in end.span()), len(sentence)]
-    start = sentence.find(value)
-    if start < 0 and len(bounds) == 2:  # noqa: PLR2004  # its beginning and its end
-        yield sentence
-    while start >= 0:
-        begin = max(at for at in bounds[::2] if at <= start)
-        ends = [at for at in bounds[1::2] if at >= start + len(value)]
-        rest = sentence[ends[0] : ends[1]] if len(ends) > 1 else ""
-        yield sentence[begin : ends[0]] + (rest if _ONLY_ADDS.fullmatch(rest) else "")
-        start = sentence.find(value, ends[0])
 
 
 def with_several(claims: Sequence[ResolvedClaim], predicates: Predicates) -> list[ResolvedClaim]:
@@ -227,7 +152,7 @@ def resolve_given(
         return claim, Decision(Action.NOTHING, because="somebody more trusted said so already")
     known = [k for k in known if k.fact.id in replaced or not interrupts(claim, k.fact, said_at, trust)]
     replaced = {k.fact.id for k in known if k.fact.id in replaced and not _says(claim, k)}
-    rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k)]
+    rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k.fact)]
     outranked = any(outranks(k.fact, trust) for k in rivals)
     if rivals and not outranked and (corrects or any(k.fact.id in replaced for k in rivals)):
         sure = max(claim.confidence, policy.correction) if trust is Trust.USER else claim.confidence
@@ -239,28 +164,56 @@ def resolve_given(
     after = max([said_at, *named])
     decision = resolve_stated(claim, known, replaced, after, policy)
     if rivals and decision.action is not Action.REINFORCE:
-        by_days = ((k, _by_days(claim, k, policy)) for k in rivals)
-        decision = join_sides([d or resolve_side(claim, k, after, claim.predicate, policy) for k, d in by_days])
+        decision = join_sides(_sides(claim, rivals, after, policy))
+    elif rivals and not replaced and _holds_for_good(claim, decision.about[0], said_at):
+        decision = _without_end(claim, decision, join_sides(_sides(claim, rivals, after, policy)))
     if decision.action is Action.REINFORCE and replaced and _loses_end(claim, decision.about[0].fact):
-        because = f"it holds without an end from now on: {claim.value.text}"
-        decision = Decision(Action.REPLACE, decision.about, ConflictStrategy.CORRECTION, claim.predicate, because)
+        decision = _replacing(claim, decision.about)
     if decision.action is Action.REINFORCE and _has_other_days(claim, decision.about[0], said_at):
         decision = replace(decision, action=Action.REDATE, because=f"its days were corrected: {claim.value.text}")
     return claim, decision
 
 
 def interrupts(claim: Claim, fact: Fact, said_at: Instant, trust: Trust) -> bool:
-    """Whether a claim only holds for a time, within that of a fact of another value, which holds again afterwards."""
-    if claim.denied or fact.denied or claim.valid_to is None or claim.valid_to <= said_at:
+    """Whether a claim only holds for a time, within that of a fact that it contradicts, which holds again then."""
+    if claim.valid_to is None or claim.valid_to <= said_at:
         return False
-    is_other = fact.predicate == claim.predicate and fact.value.norm != claim.value.norm
     outlasts = fact.valid_to is None or fact.valid_to > claim.valid_to
-    return is_other and outlasts and fact.trust is not Trust.AUTHORITY and not outranks(fact, trust)
+    may_interrupt = fact.trust is not Trust.AUTHORITY and not outranks(fact, trust)
+    return _contradicts(claim, fact) and outlasts and may_interrupt
 
 
 def _loses_end(claim: Claim, fact: Fact) -> bool:
     """Whether a claim that replaces another value by name says again, without an end, what was to hold until a day."""
     return not claim.denied and claim.valid_to is None and fact.valid_to is not None and not fact.followed_by
+
+
+def _holds_for_good(claim: Claim, known: KnownFact, said_at: Instant) -> bool:
+    """Whether a claim says without an end what holds now for a time, beside what it interrupts: they meet again."""
+    is_later = known.last_said <= said_at and not known.fact.is_upcoming(said_at)
+    return is_later and _loses_end(claim, known.fact) and not begins_otherwise(claim, known)
+
+
+def _without_end(claim: Claim, again: Decision, beside: Decision) -> Decision:
+    """Return what becomes of a claim that says ``again`` without an end what held for a time: by what it contradicts.
+
+    Where that is believed rather than the claim, the end stays.
+    """
+    if beside.action is Action.YIELD:
+        return again
+    lost = _replacing(claim, again.about[:1])
+    return replace(beside, about=(*lost.about, *beside.about), each=(lost, *beside.sides))
+
+
+def _replacing(claim: Claim, about: tuple[KnownFact, ...]) -> Decision:
+    because = f"it holds without an end from now on: {claim.value.text}"
+    return Decision(Action.REPLACE, about, ConflictStrategy.CORRECTION, claim.predicate, because)
+
+
+def _sides(claim: Claim, rivals: Sequence[KnownFact], said_at: Instant, policy: KnowledgePolicy) -> list[Decision]:
+    """Return what becomes of a claim beside each fact that it contradicts: by their days, else by the ladder."""
+    by_days = ((k, _by_days(claim, k, policy)) for k in rivals)
+    return [d or resolve_side(claim, k, said_at, claim.predicate, policy) for k, d in by_days]
 
 
 def said_after(said_at: Instant, known: Iterable[KnownFact], now: Instant) -> Instant:
@@ -277,7 +230,7 @@ def resolve_stated(
     claim: Claim, known: Sequence[KnownFact], replaced: Collection[str], said_at: Instant, policy: KnowledgePolicy
 ) -> Decision:
     """Return what becomes of a claim that means one predicate and one value, said to hold or not to hold."""
-    rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k)]
+    rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k.fact)]
     same = [k for k in known if k not in rivals and _says(claim, k)]
     if same:
         corrects = claim.learned is FactOrigin.CORRECTION
@@ -343,8 +296,7 @@ def begins_otherwise(claim: Claim, known: KnownFact) -> bool:
     return since != known.state.created_ms or claim.valid_from // DAY_MS != since // DAY_MS
 
 
-def _contradicts(claim: Claim, known: KnownFact) -> bool:
-    fact = known.fact
+def _contradicts(claim: Claim, fact: Fact) -> bool:
     if fact.predicate != claim.predicate:
         return False
     same = fact.value.norm == claim.value.norm

@@ -17,6 +17,7 @@ from perdure.operations.decisions import (
     write,
 )
 from perdure.operations.documents import find_documents, find_states, pages, whose_words
+from perdure.operations.interruptions import interruptions
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput, NotFound
@@ -61,15 +62,17 @@ Fact = Mapping[str, Any]  # what the document of a fact says
 def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     """Return open questions, contradictions first, then the highest value at risk; hidden memories are not asked about.
 
-    Asked about are memories with an open review, and facts that are ageing, but not those that have ended or of which
-    a person said: do not ask again, nor a person's own name, age and birthday.
+    Asked about are memories with an open review, and facts that are ageing, but not those that have ended, in whose
+    place another value holds for a time, or of which a person said: do not ask again, nor a person's own name, age and
+    birthday.
     """
     now = ctx.clock()
     about, said = _open_names(ctx, namespace, now)
     questions: list[Question] = []
     for page in pages(_each_conflict_once(ctx, namespace, about, said)):
         facts = _facts(ctx, namespace, page)
-        visible = _visible(ctx, namespace, page, now)
+        interrupted = interruptions(ctx, namespace, page)
+        visible = [m for m in _visible(ctx, namespace, page, now) if m.id not in interrupted]
         reviews = _reviews(ctx, namespace, {m.id: about[m.id] for m in visible if not _is_never_asked(facts.get(m.id))})
         rivals = _rivals(ctx, namespace, [d.name for some in reviews.values() for d in some], now)
         facts |= _facts(ctx, namespace, [i for i in rivals if i not in facts])
@@ -132,6 +135,7 @@ def _aging_facts(
         page = ranked[start : start + FEW]
         facts = _facts(ctx, namespace, page)
         over = {i for i, fact in facts.items() if _has_ended(fact, now)}
+        over |= interruptions(ctx, namespace, page).keys()  # they hold again without being asked about
         asked = [i for i in page if i not in over and not _is_never_asked(facts.get(i), by_age=True)]
         records = ctx.store.get(namespace, asked)
         found += [(m, facts.get(m.id)) for m in _asked_items(ctx, records, now)]

@@ -89,9 +89,11 @@ def render_line(
             words += f" ({remark}{', '.join(map(label, texts[:_MOST_OVER]))}{more}{end})"
     if over.begins and first_day(memory.content, memory.created_at.date()) is None:
         words += f" (from {over.begins})"
+    for each in over.interrupted[:_MOST_OVER]:
+        words += f" ({each.days}{f': {label(each.content)}' if each.content else ''})"
     if passed is not None:
         words += f" (past: {passed.isoformat()})"
-    if over.doubted and not (over.remarks or over.against):
+    if over.doubted and not (over.remarks or over.against or over.interrupted):
         words += _DOUBT
     if bare:
         return f"- {who}{words}"
