@@ -106,7 +106,7 @@ def test_a_tool_of_a_server_on_this_machine_takes_the_same_days_as_a_command(mem
         assert [m["content"][-11:-1] for m in found["memories"]] == [HERE[name]]
         [tool] = [t for t in (await client.list_tools()).tools if t.name == "list"]
         assert tool.input_schema["properties"]["since"]["description"].endswith(
-            "since this time or day. Days are local."
+            "since this time. A local day counts whole."
         )
 
     talk(over(memory), story)

@@ -69,7 +69,7 @@ TARGETS = {
 def test_a_plan_is_never_written_over_a_store_or_a_backup(folder, target, force):
     told = refused(folder, target, "plan", "sweep", "-o", target, *force)
     assert TARGETS[target] in told
-    assert "add --force" not in told
+    assert "pass --force" not in told
 
 
 def test_it_is_found_by_any_path(folder):
@@ -102,7 +102,7 @@ def test_a_store_whose_beginning_is_damaged_is_not_written_over_either(folder):
 
 
 def test_a_backup_replaces_an_older_one_and_nothing_of_other_programs(folder):
-    assert "add --force" in ran("backup", "backup.db", code=1).stderr
+    assert "pass --force" in ran("backup", "backup.db", code=1).stderr
     assert "overwrite" not in ran("backup", "backup.db", code=1).stderr
     ran("backup", "backup.db", "--force")
     assert "is a SQLite database" in refused(folder, "foreign.db", "backup", "foreign.db", "--force")
@@ -139,6 +139,6 @@ def test_a_backup_that_maintenance_wrote_is_not_written_over(folder):
 
 def test_other_files_are_replaced_when_told(folder):
     Path("old.json").write_text("{}")
-    assert "add --force" in ran("plan", "sweep", "-o", "old.json", code=1).stderr
+    assert "pass --force" in ran("plan", "sweep", "-o", "old.json", code=1).stderr
     ran("plan", "sweep", "-o", "old.json", "--force")
     assert "perdure_plan" in Path("old.json").read_text()

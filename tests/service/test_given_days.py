@@ -42,4 +42,4 @@ def test_a_day_is_one_of_utc_for_routes_and_for_tools(memory, client):
         assert [m["content"][-11:-1] for m in found] == [DAYS[1]]
     described = client.get("/openapi.json").json()["paths"]["/v1/list"]["get"]["parameters"]
     [since] = [p for p in described if p.get("name") == "since"]
-    assert "since this time or day. Days are UTC." in str(since)
+    assert "since this time. A UTC day counts whole." in str(since)

@@ -28,8 +28,6 @@ Term = Literal[
 """What errors say in other words in each way in."""
 
 _LONGEST: Final = 100  # characters of a value that an error shows
-_TIME: Final = "a date and time as text, for example 2026-11-21T09:30:00Z"
-_ZONE: Final = "Add a time zone, for example 2026-11-21T09:30:00Z."
 _PYTHON: Final[Mapping[Term, str]] = {
     "text": "a str",
     "texts": "a list of strings",
@@ -51,11 +49,11 @@ _JSON: Final[Mapping[Term, str]] = {
     "object": "an object",
     "objects": "a list of objects",
     "items": "a list of strings or objects",
-    "instant": _TIME,
+    "instant": "a date and time as text, for example 2026-11-21T09:30:00Z",
     "for example texts": '["one", "two"]',
     "null character": "Remove it.",
     "surrogate": "Remove it, or write U+FFFD for it.",
-    "zone": _ZONE,
+    "zone": "Add a time zone, for example 2026-11-21T09:30:00Z.",
     "plan": "a plan",
 }
 _COMMAND: Final[Mapping[Term, str]] = {**_JSON, "text": "text", "object": "a JSON object"}

@@ -37,7 +37,7 @@ def parameter_schema(parameter: Parameter, choices: Sequence[str] = (), *, zone:
     """
     param = parameter.param
     note = f" If omitted: the policy's {param.key}." if param.key else ""
-    day = f" Days are {'local' if zone is None else 'UTC'}." if param.day else ""
+    day = f" A {'local' if zone is None else 'UTC'} day counts whole." if param.day else ""
     schema = {**_TYPES[parameter.kind], "description": param.help + note + day}
     if param.day:
         del schema["format"]

@@ -116,7 +116,7 @@ class DecidingVerbs:
         self,
         ids: Identities,
         outcome: Annotated[Literal["helpful", "wrong", "unused"], Param("How they were used.", short="-o")] = "helpful",
-        recall_id: Annotated[str, Param("The recall_id of the answer; if omitted, the latest recall.", redacted=True)]
+        recall_id: Annotated[str, Param("The answer's recall_id; if omitted, the latest recall.", redacted=True)]
         | None = None,
     ) -> UseResult:
         """Report how recalled memories were used. Being returned does not count as use; this does.

@@ -48,7 +48,7 @@ def check_target(path: Path, store: str = "", *, force: bool) -> None:
     """Refuse a path under which a file exists, unless it may be replaced; a store or a backup never is."""
     refuse_store(path, store)
     if path.exists() and not force:
-        raise InvalidInput(f"{path} already exists.", remedy="Choose another file, or add --force.")
+        raise InvalidInput(f"{path} already exists.", remedy="Choose another file, or pass --force.")
 
 
 @contextmanager
