@@ -23,6 +23,7 @@ class _Days(NamedTuple):
     retired: Instant | None
     told_to: Instant | None
     planned: bool
+    given_way: Instant | None = None  # what has been put away is not looked at, or as it was known then
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> _Days:
