@@ -861,7 +861,7 @@ def test_a_quick_start_loads_no_engine(place, word):
     """Heavy libraries load inside commands; this asks the process itself, so the whole chain counts."""
     script = (
         "import sys, atexit\n"
-        "heavy = ('numpy', 'apsw', 'onnxruntime', 'mcp')\n"
+        "heavy = ('numpy', 'apsw', 'onnxruntime', 'mcp', 'perdure.records.report', 'perdure.knowledge')\n"
         "atexit.register(lambda: print([m for m in heavy if m in sys.modules], file=sys.stderr))\n"
         f"sys.argv = ['perdure', {word!r}]\n"
         "from perdure.interfaces.cli.app import main\nmain()\n"
