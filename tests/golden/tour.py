@@ -709,7 +709,7 @@ GROUPS: Final = (
     Step("plan-promote", "plan promote sprint -o promote.json", mcp=None),
     Step(
         "promote",
-        "promote sprint --threshold 0.7 --confirm",
+        "promote sprint --threshold 0.7 --apply",
         verb("promote", session_id="sprint", threshold=0.7, confirm=True),
     ),
     Step("promote-unknown", "promote nowhere", verb("promote", session_id="nowhere")),
@@ -988,7 +988,7 @@ MEANING: Final = (
     Step("meaning-task", "complete-task shop", verb("complete_task", task_id="shop")),
     Step(
         "meaning-promote",
-        "promote release --confirm",
+        "promote release --apply",
         verb("promote", session_id="release", confirm=True),
     ),
     Step("meaning-end", "end-session release", verb("end_session", session_id="release"), days=1),

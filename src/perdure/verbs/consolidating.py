@@ -147,7 +147,9 @@ class ConsolidatingVerbs:
         self,
         session_id: SessionName,
         threshold: Annotated[float, Param("Minimum confidence; the policy's if omitted.", ge=0, le=1)] | None = None,
-        confirm: Annotated[bool, Param("Apply it; without this it is only a preview.")] = False,
+        confirm: Annotated[
+            bool, Param("Apply it; without this it is only a preview.", option="--apply/--dry-run")
+        ] = False,
         *,
         namespace: Namespace = "default",
         accept_loss: AcceptLoss | None = None,
