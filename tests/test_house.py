@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -156,6 +157,14 @@ def test_nothing_cites_a_document_that_is_not_here():
     cited = re.compile(r"\b(?:[Dd]esign #?\d+|[Ii]ssue #?\d+|[Ss]eed 0\d\d)\b")
     files = [*FILES, *(p for p in (ROOT / "docs").glob("*.md")), *ROOT.glob("*.md")]
     assert {str(p.relative_to(ROOT)): found for p in files if (found := cited.findall(p.read_text("utf-8")))} == {}
+
+
+def test_the_bounds_of_the_linters_are_not_loosened():
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    assert config["ruff"]["lint"]["pylint"]["max-args"] <= 9
+    layers = [c for c in config["importlinter"]["contracts"] if c["type"] == "layers"]
+    assert [c["name"] for c in layers if not c.get("exhaustive")] == []
+    assert len(layers) == 2
 
 
 VIOLATIONS = {

@@ -553,7 +553,9 @@ def test_policy_check_lists_all_faults(place):
 @pytest.mark.parametrize("client", ["claude-code", "codex"])
 def test_mcp_config_names_the_store(place, client, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(place / "data"))
-    assert str(place / "agent.db") in done("mcp-config", "--client", client)
+    shown = done("mcp-config", "--client", client)
+    assert str(place / "agent.db") in shown
+    assert "--profile agent offers ten tools; use lifecycle to add maintenance tools, or full for all" in shown
     assert data("mcp-config", "--client", client)["store"] == str(place / "agent.db")
     assert ran("mcp-config", "--client", "abacus").exit_code == Exit.USAGE
 
