@@ -622,14 +622,22 @@ def test_the_names_of_other_memory_tools_run(place):
     assert "│ search" not in done("--help")
 
 
-@pytest.mark.parametrize(
-    ("word", "command"), [("recal", "recall"), ("delete", "forget"), ("find", "recall"), ("edit", "update")]
-)
-def test_an_unknown_command_is_answered_with_one_that_exists(place, word, command):
-    result = ran(word, "x")
-    assert result.exit_code == Exit.USAGE
-    assert f"Did you mean '{command}'" in result.stderr
-    assert command in data(word, "x", code=Exit.USAGE)["message"]
+MEANT = {
+    "recal": "recall",
+    "delete": "forget",
+    "remove": "forget",
+    "find": "recall",
+    "edit": "update",
+    "save": "remember",
+}
+
+
+def test_an_unknown_command_is_answered_with_one_that_exists(place):
+    for word, command in MEANT.items():
+        result = ran(word, "x")
+        assert result.exit_code == Exit.USAGE
+        assert f"Did you mean '{command}'" in result.stderr
+    assert "forget" in data("delete", "x", code=Exit.USAGE)["message"]
 
 
 def test_every_hint_names_a_command_and_every_renamed_option_exists():
