@@ -53,6 +53,7 @@ Facts = Annotated[
     ),
 ]
 DryRun = Annotated[bool, Param("Only report what would change; false applies it.")]
+Confirm = Annotated[bool, Param("Apply it; without this it is only a preview.", option="--apply/--dry-run")]
 TokenBudget = Annotated[int, Param("The budget; the policy's if omitted.", ge=1, le=1_000_000_000, short="-b")]
 AcceptLoss = Annotated[
     str,
