@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -29,6 +30,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DAYS = slow_tests.DAYS
 SOURCE = ROOT / "src" / "perdure"
 FILES = sorted(SOURCE.rglob("*.py"))
+CITING = {"", ".html", ".js", ".md", ".py", ".sh", ".sql", ".svg", ".toml", ".yaml"}
+"""Ends of names of files in which words of ours may cite something; one without is the Makefile."""
 UNNAMED = {"utils", "util", "helpers", "helper", "manager", "service", "services", "common", "base", "misc"}
 
 
@@ -153,9 +156,21 @@ def test_no_module_needs_itself_to_be_imported():
 
 
 def test_nothing_cites_a_document_that_is_not_here():
-    cited = re.compile(r"\b(?:[Dd]esign #?\d+|[Ii]ssue #?\d+|[Ss]eed 0\d\d)\b")
-    files = [*FILES, *(p for p in (ROOT / "docs").glob("*.md")), *ROOT.glob("*.md")]
-    assert {str(p.relative_to(ROOT)): found for p in files if (found := cited.findall(p.read_text("utf-8")))} == {}
+    cited = re.compile(
+        r"\b(?:[Dd]esign(?: section)? #?\d+|[Ii]ssues? #?\d+|[Ss]eed 0\d\d)\b|\bshared/(?:design|seeds|redesign)\b"
+    )
+    files = [p for folder in ("src", "docs", "deploy", "benchmarks", ".ci") for p in (ROOT / folder).rglob("*.*")]
+    texts = [p for p in [*files, ROOT / "Makefile", *ROOT.glob("*.md")] if p.suffix in CITING and p.is_file()]
+    assert {p.suffix for p in texts} == CITING
+    assert {str(p.relative_to(ROOT)): found for p in texts if (found := cited.findall(p.read_text("utf-8")))} == {}
+
+
+def test_the_bounds_of_the_linters_are_not_loosened():
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    assert config["ruff"]["lint"]["pylint"]["max-args"] <= 9
+    layers = [c for c in config["importlinter"]["contracts"] if c["type"] == "layers"]
+    assert [c["name"] for c in layers if not c.get("exhaustive")] == []
+    assert len(layers) == 2
 
 
 VIOLATIONS = {

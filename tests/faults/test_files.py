@@ -91,7 +91,7 @@ def test_a_digest_follows_a_link_within_its_folder(folder):
         ("ingest", "{}"),
         ("ingest", "notes"),
         ("extract", "{}"),
-        ("learn", "--facts", "{}"),
+        ("learn", "--claims", "{}"),
         ("remember", "Ana moved.", "--facts", "{}"),
         ("import", "{}"),
         ("apply", "{}"),

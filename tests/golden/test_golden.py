@@ -7,6 +7,10 @@ import pytest
 
 from conftest import weekly
 from golden import doors, record
+from golden.tour import SAME, TOURS
+from perdure.interfaces.cli.commands import command_name
+from perdure.interfaces.cli.file_commands import STEPS
+from perdure.verbs.declaration import VERBS
 
 pytestmark = pytest.mark.filterwarnings("ignore::perdure.PerdureWarning")  # the tour stores a secret
 
@@ -27,6 +31,23 @@ def test_every_help_page_is_as_recorded():
 
 def test_every_verb_answers_as_recorded_by_each_door():
     unchanged(record.record_tour(), "tour/*")
+
+
+VARIES = {"compact", "create_token"}
+"""Verbs of which the tour would tell sizes and secrets that are different in each run."""
+
+
+def test_the_tour_calls_every_verb_by_each_door():
+    steps = [step for part, _ in TOURS for step in part]
+    methods = {step.py[0] for step in steps if step.py}
+    tools = {call[0] for step in steps if (call := step.py if step.mcp is SAME else step.mcp)}
+    commands = [f"{step.cli} " for step in steps]
+    for name, declared in VERBS.items():
+        assert name in methods | VARIES, f"{name} from Python"
+        assert name in tools or not declared.tool, f"the tool {name}"
+        if name not in VARIES and (declared.command or name in STEPS):
+            assert any(line.startswith(f"{command_name(declared)} ") for line in commands), f"the command of {name}"
+    assert tools - {verb.name for verb in VERBS.values() if verb.tool} == {"dream"}  # the step unknown-command
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no local server")

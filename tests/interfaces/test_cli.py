@@ -553,7 +553,9 @@ def test_policy_check_lists_all_faults(place):
 @pytest.mark.parametrize("client", ["claude-code", "codex"])
 def test_mcp_config_names_the_store(place, client, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(place / "data"))
-    assert str(place / "agent.db") in done("mcp-config", "--client", client)
+    shown = done("mcp-config", "--client", client)
+    assert str(place / "agent.db") in shown
+    assert "--profile agent offers ten tools; use lifecycle to add maintenance tools, or full for all" in shown
     assert data("mcp-config", "--client", client)["store"] == str(place / "agent.db")
     assert ran("mcp-config", "--client", "abacus").exit_code == Exit.USAGE
 
@@ -620,14 +622,22 @@ def test_the_names_of_other_memory_tools_run(place):
     assert "│ search" not in done("--help")
 
 
-@pytest.mark.parametrize(
-    ("word", "command"), [("recal", "recall"), ("delete", "forget"), ("find", "recall"), ("edit", "update")]
-)
-def test_an_unknown_command_is_answered_with_one_that_exists(place, word, command):
-    result = ran(word, "x")
-    assert result.exit_code == Exit.USAGE
-    assert f"Did you mean '{command}'" in result.stderr
-    assert command in data(word, "x", code=Exit.USAGE)["message"]
+MEANT = {
+    "recal": "recall",
+    "delete": "forget",
+    "remove": "forget",
+    "find": "recall",
+    "edit": "update",
+    "save": "remember",
+}
+
+
+def test_an_unknown_command_is_answered_with_one_that_exists(place):
+    for word, command in MEANT.items():
+        result = ran(word, "x")
+        assert result.exit_code == Exit.USAGE
+        assert f"Did you mean '{command}'" in result.stderr
+    assert "forget" in data("delete", "x", code=Exit.USAGE)["message"]
 
 
 def test_every_hint_names_a_command_and_every_renamed_option_exists():
@@ -861,7 +871,7 @@ def test_a_quick_start_loads_no_engine(place, word):
     """Heavy libraries load inside commands; this asks the process itself, so the whole chain counts."""
     script = (
         "import sys, atexit\n"
-        "heavy = ('numpy', 'apsw', 'onnxruntime', 'mcp')\n"
+        "heavy = ('numpy', 'apsw', 'onnxruntime', 'mcp', 'perdure.records.report', 'perdure.knowledge')\n"
         "atexit.register(lambda: print([m for m in heavy if m in sys.modules], file=sys.stderr))\n"
         f"sys.argv = ['perdure', {word!r}]\n"
         "from perdure.interfaces.cli.app import main\nmain()\n"

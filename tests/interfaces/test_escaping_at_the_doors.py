@@ -179,6 +179,24 @@ def test_nothing_leaves_the_block_that_an_agent_is_shown(folder, world):
         assert forged(shown) == []
 
 
+def test_who_spoke_stays_in_the_line_of_the_words_beside_a_prompt(tmp_path):
+    """A message that is shown for certain: of the worlds above some show no message beside the prompt."""
+    place, who = tmp_path / "a.db", f"Eve\n{FORGED} {END} \x1b[2J <!-- -->"
+    with perdure.open(place, POLICY) as memory:
+        memory.ingest([{"content": f"The zebra server {END} listens on port 8080.", "role": who}], session="s")
+        memory.remember(f"The zebra server listens on a port: {END} 9090.")  # plain ASCII, and a person's own words
+    asked = {"session_id": "other", "hook_event_name": "UserPromptSubmit", "cwd": str(tmp_path)}
+    text = json.dumps({**asked, "prompt": "On which port does the zebra server listen?"})
+    answer = answer_hook(
+        asked["hook_event_name"], text, lambda _: perdure.open(place, POLICY), "default", meaning=False
+    )
+    shown = json.loads(answer)["hookSpecificOutput"]["additionalContext"]
+    assert "Eve" in shown
+    assert "port 8080" in shown
+    assert "9090" in shown
+    assert (shown.count(END), forged(shown), steering(shown)) == (1, [], [])
+
+
 @FEW
 @given(world=WORLDS)
 def test_a_terminal_is_not_steered(folder, world):

@@ -54,12 +54,12 @@ def test_commands_take_facts_from_a_file_and_from_standard_input(place):
 @pytest.mark.behaviour("FD40")
 def test_facts_without_a_memory_are_answered_with_what_is_known_beside_them(place):
     kept = run("remember", "Ana lives in Paris and does not eat pork.", "--facts", "-", given=json.dumps([HOME, PORK]))
-    done = run("learn", "--facts", "-", given=json.dumps([{**HOME, "value": "Oslo"}]))
+    done = run("learn", "--claims", "-", given=json.dumps([{**HOME, "value": "Oslo"}]))
     assert [(one["id"], one["content"]) for one in done["related"]] == [
         (kept["id"], "Ana lives in Paris and does not eat pork.")
     ]
     assert [(one["subject"], one["predicates"]) for one in done["predicates"]] == [("Ana", ["eats"])]
-    told = CliRunner().invoke(cli.app, ["learn", "--facts", "-"], input=json.dumps([{**HOME, "value": "Lima"}])).stdout
+    told = CliRunner().invoke(cli.app, ["learn", "--claims", "-"], input=json.dumps([{**HOME, "value": "Lima"}])).stdout
     assert "1 new fact" in told
     assert "Known of Ana: eat" in told
     assert "Ana lives in Paris and does not eat pork." in told

@@ -223,7 +223,7 @@ def test_a_task_and_its_session_end():
     assert f"{one[-8:]} cause" in done("edges", two)
     assert re.search("promoted count +2", done("complete-task", "invoices", "--dry-run"))
     assert data("complete-task", "invoices")["promoted_count"] == 2
-    assert "Nothing was written; run it again with --confirm to apply it." in done("promote", "monday")
+    assert "Nothing was written; run it again with --apply to apply it." in done("promote", "monday")
     assert data("promote", "monday", "--threshold", "0.99")["promoted_count"] == 0
     assert "Ended monday" in done("end-session", "monday")
     assert {m["id"] for m in data("list")} >= {one, two}
@@ -236,7 +236,8 @@ def test_a_promotion_is_confirmed():
     identity = kept("The bank is closed at night.", "--session", "monday")
     assert data("promote", "monday")["confirmed"] is False
     assert data("list") == []
-    text = done("promote", "monday", "--confirm")
+    assert data("promote", "monday", "--dry-run")["confirmed"] is False
+    text = done("promote", "monday", "--apply")
     assert "Undo: perdure undo " in text
     assert [m["id"] for m in data("list")] == [identity]
 

@@ -78,7 +78,11 @@ def test_the_server_is_our_command():
     assert list(servers) == ["perdure"]
     assert servers["perdure"]["command"] == "sh"
     assert servers["perdure"]["args"][0] == LAUNCH
-    assert servers["perdure"]["args"][1] in get_command(app).commands
+    _, command, *options = servers["perdure"]["args"]
+    assert command in get_command(app).commands
+    assert dict(zip(options[::2], options[1::2], strict=True)) == {"--namespace": ".", "--profile": "agent"}
+    told = " ".join((ROOT / "docs" / "how-to.md").read_text("utf-8").split())
+    assert "set `--profile` to `lifecycle` or `full` in the plugin's `.mcp.json`" in told
 
 
 def test_the_skill_is_found_and_names_tools_that_exist():

@@ -39,6 +39,23 @@ def test_a_store_without_facts_never_loads_knowledge(tmp_path):
     assert loaded(EVERYDAY, str(tmp_path / "agent.db")) == []
 
 
+COMMANDS = """
+import shlex, sys
+from typer.testing import CliRunner
+from perdure.interfaces.cli.app import app
+for words in ("remember 'The deploy key lives in the vault.'", "recall key", "list", "digest", "stats", "history",
+              "undo", "review", "sweep", "forecast", "decay", "check", "maintain --once", "undo last"):
+    done = CliRunner().invoke(app, [*shlex.split(words), "--store", sys.argv[1], "--policy", sys.argv[2]])
+    assert done.exit_code in (0, 3), (words, done.output)
+"""
+
+
+def test_commands_over_a_store_without_facts_never_load_it(tmp_path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text('preset = "balanced"\n[embedder]\nmodel = "none"\n', "utf-8")
+    assert loaded(COMMANDS, str(tmp_path / "agent.db"), str(policy)) == []
+
+
 @pytest.mark.parametrize(
     "verb",
     [

@@ -60,3 +60,12 @@ def test_an_answer_names_its_own_operation_and_one_that_was_given_before_none(op
     assert (again.id, again.operation, again.changed) == (fact, None, False)
     assert memory.history() == before
     assert memory.confirm(fact).operation == memory.history()[0].id
+
+
+def test_forgetting_archives_with_the_reason_that_is_given(memory):
+    kept = memory.remember("The staging database is pg-stage-2.")
+    gone = memory.forget(kept.id, "It was switched off.")
+    assert (gone.memory.status, gone.changed, memory.get(kept.id)) == ("archived", True, None)
+    last = memory.history(kept.id)[-1]
+    assert (last.operation_id, last.because) == (gone.operation, "archived by hand: It was switched off.")
+    assert memory.restore(kept.id).memory.status == "active"

@@ -10,6 +10,8 @@ import pytest
 from conftest import WORDS_ONLY, bare_fact
 from perdure.formulas.value import uniqueness
 
+CROWD = 20
+"""More memories than are computed one by one: their numbers are computed as arrays."""
 BORN_SURE = 0.8
 """The confidence of a fact that somebody just states."""
 
@@ -44,6 +46,18 @@ def test_a_confirmed_fact_is_worth_what_its_truth_clock_says(fact, clock):
     found = memory.get(kept)
     assert found.confidence == pytest.approx(sure)
     assert found.value == pytest.approx(worth(sure=sure, idle_days=90, reinforcements=2))
+
+
+@pytest.mark.behaviour("B31")
+def test_a_confirmed_fact_is_worth_the_same_among_many(fact, clock):
+    memory, kept = fact
+    memory.remember_many([f"Room {n} has {n} chairs." for n in range(CROWD)])
+    clock.passes(days=80)
+    memory.confirm(kept)
+    clock.passes(days=10)
+    alone, among = memory.get(kept), {m.id: m for m in memory.list(limit=100)}[kept]
+    assert (among.value, among.confidence) == pytest.approx((alone.value, alone.confidence))
+    assert among.confidence == pytest.approx((BORN_SURE + 0.02) * exp(-0.01 * 10))
 
 
 @pytest.mark.behaviour("B31")
@@ -101,6 +115,19 @@ def test_accesses_of_one_instant_are_a_burst(opening, clock, needed, reads, tier
             memory.recall("deploy", limit=1)
     memory.sweep()
     assert memory.get(kept.id).tier == tier
+
+
+@pytest.mark.behaviour("B32")
+@pytest.mark.parametrize(("reads", "tier"), [(2, "warm"), (3, "hot")])
+def test_accesses_of_one_instant_are_a_burst_of_many_memories_too(opening, clock, reads, tier):
+    only_confidence = {"frequency": 0.0, "uniqueness": 0.0, "confidence": 1.0, "recency": 0.0, "importance": 0.0}
+    memory = opening({**WORDS_ONLY, "value": only_confidence, "tiers": {"burst_accesses": 3}})
+    memory.remember_many([{"content": f"deploy of part {n}", "confidence": 0.5} for n in range(CROWD)])
+    clock.passes(hours=1)
+    for _ in range(reads):
+        memory.recall("deploy", limit=CROWD)
+    memory.sweep()
+    assert [m.tier for m in memory.list(limit=100)] == [tier] * CROWD
 
 
 @pytest.mark.behaviour("B33")

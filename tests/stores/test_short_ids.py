@@ -113,6 +113,8 @@ def test_a_short_form_stands_for_its_memory_and_one_that_fits_several_for_none(p
     stored.close()
     with opened(path) as memory:
         assert memory.resolve_id("123456") == IDS[2]
+        assert memory.resolve_id("12345") == "12345"  # too short to mean another one
+        assert memory.get("12345") is None
         assert memory.resolve_id("m1") == "m1"
         with pytest.raises(InvalidInput, match="matches several"):
             memory.resolve_id("abcdef")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 from perdure.verbs.declaration import Param, lazy_modules, verb
 from perdure.verbs.parameters import (
     AcceptLoss,
+    Confirm,
     DryRun,
     Everywhere,
     Identity,
@@ -147,7 +148,7 @@ class ConsolidatingVerbs:
         self,
         session_id: SessionName,
         threshold: Annotated[float, Param("Minimum confidence; the policy's if omitted.", ge=0, le=1)] | None = None,
-        confirm: Annotated[bool, Param("Apply it; without this it is only a preview.")] = False,
+        confirm: Confirm = False,
         *,
         namespace: Namespace = "default",
         accept_loss: AcceptLoss | None = None,

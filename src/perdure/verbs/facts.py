@@ -100,7 +100,7 @@ class FactVerbs:
         sessions: Annotated[Sequence[str], Param("Names of ingested sessions.", argument=True)] = (),
         namespace: Namespace = "default",
         *,
-        claims: Annotated[Claims, Param("Facts to store that no memory contains.", option="--facts")] = (),
+        claims: Annotated[Claims, Param("Facts to store that no memory contains.")] = (),
     ) -> LearnResult:
         """Learn facts by rules from ingested sessions that were not read yet. Repeating it adds nothing.
 

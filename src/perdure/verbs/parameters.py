@@ -33,14 +33,11 @@ MinRelevance = Annotated[float, Param("Only hits at least this likely to answer 
 IncludeArchived = Annotated[bool, Param("Include hidden memories: archived, superseded, merged.")]
 Limit = Annotated[int, Param("Maximum number of results.", ge=1, le=1000, short="-l")]
 Threshold = Annotated[float, Param("Minimum similarity of duplicates.", ge=0.7, le=0.99)]
-Reason = Annotated[
-    str, Param("The reason; it is kept in the journal.", option="--reason", short="-r", argument=False, redacted=True)
-]
+Reason = Annotated[str, Param("The reason; it is kept in the journal.", short="-r", argument=False, redacted=True)]
 ErasureReason = Annotated[
     str,
     Param(
         "The reason; it is kept in the journal. A dry run needs none.",
-        option="--reason",
         short="-r",
         argument=False,
         redacted=True,
@@ -56,6 +53,7 @@ Facts = Annotated[
     ),
 ]
 DryRun = Annotated[bool, Param("Only report what would change; false applies it.")]
+Confirm = Annotated[bool, Param("Apply it; without this it is only a preview.", option="--apply/--dry-run")]
 TokenBudget = Annotated[int, Param("The budget; the policy's if omitted.", ge=1, le=1_000_000_000, short="-b")]
 AcceptLoss = Annotated[
     str,

@@ -201,6 +201,8 @@ EARLIER_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "decay": {"--curve": "--decay-function", "--floor": "--min-importance", "--half-life": "--half-life-days"},
     "digest": {"--budget": "--budget-tokens"},
     "extract": {"--keep-duplicates": "--no-deduplicate", "--threshold": "--dedup-threshold"},
+    "learn": {"--facts": "--claims"},
+    "promote": {"--confirm": "--apply"},
     "rates": {"--learn": "--apply"},
     "reinforce": {"--amount": "--boost-amount", "--boost": "--boost-type", "--no-access": "--no-update-access"},
     "remember": {"--key": "--idempotency-key", "--pin": "--pinned"},

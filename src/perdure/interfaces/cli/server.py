@@ -21,27 +21,22 @@ from perdure.interfaces.cli.call import Call, Exit, print_json
 from perdure.interfaces.cli.setup import Tools, extra_needed
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Block, Identifier, Line, Pairs, PlainText, Untrusted
-from perdure.interfaces.views.maintenance import looked_into
 from perdure.interfaces.views.values import counts_in_words, pluralize
 from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
-from perdure.records.report import Operation
 from perdure.rules.escaping import terminal_line
 from perdure.verbs.declaration import lazy_modules
-
-if TYPE_CHECKING:
-    from perdure.memory import Memory
-    from perdure.records.report import Alert, Stats
-
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from perdure import compose
-    from perdure.interfaces.views import terminal
-    from perdure.records.report import MaintenanceResult
+    from perdure.interfaces.views import maintenance, terminal
+    from perdure.memory import Memory
+    from perdure.records import report
 else:
     (compose,) = lazy_modules("perdure", "compose")
-    (terminal,) = lazy_modules("perdure.interfaces.views", "terminal")
+    maintenance, terminal = lazy_modules("perdure.interfaces.views", "maintenance", "terminal")
+    (report,) = lazy_modules("perdure.records", "report")
 _LOOK_SECONDS = 30.0
 
 
@@ -96,9 +91,9 @@ def maintain(
         run = partial(memory.upkeep, name, eager=once or every is not None, stop=stopped.is_set, known=known)
         if once:
             with _no_log_of_failures(), terminal.progress("Maintaining") as show:
-                report = run(progress=show)
-            _show_round(call, report)
-            return Exit.FAILED if report.failed else Exit.OK
+                done = run(progress=show)
+            _show_round(call, done)
+            return Exit.FAILED if done.failed else Exit.OK
         print(f"{name} maintains {call.shown_store}, every {pause:g} s, until Ctrl-C.", file=sys.stderr)
         while not stopped.is_set():
             _run_round(call, run)
@@ -121,16 +116,16 @@ def _no_log_of_failures() -> Iterator[None]:
         log.removeFilter(is_traceback)
 
 
-def _run_round(call: Call, run: Callable[[], MaintenanceResult]) -> None:
+def _run_round(call: Call, run: Callable[[], report.MaintenanceResult]) -> None:
     """Run one of many rounds; a store that cannot be reached may be reached in the next."""
     try:
         with _no_log_of_failures():
-            report = run()
+            done = run()
     except (StoreUnavailable, StoreBusy) as error:
         print(str(error), file=sys.stderr)
     else:
-        if report.swept.swept or report.runs or report.failed:
-            _show_round(call, report)
+        if done.swept.swept or done.runs or done.failed:
+            _show_round(call, done)
 
 
 def _show_state(call: Call) -> None:
@@ -161,17 +156,17 @@ def postgres(
         stopped.wait()
 
 
-def _show_round(call: Call, upkept: MaintenanceResult) -> None:
+def _show_round(call: Call, upkept: report.MaintenanceResult) -> None:
     if call.as_json:
         print_json(upkept.to_dict())
         sys.stdout.flush()
         return
-    report = upkept.swept
+    swept = upkept.swept
     print(
-        f"{report.swept} of {report.due} due namespaces swept, "
-        f"{report.moves} moves, {report.counted} accesses counted, {report.held} held back"
-        + (f"; {report.kept} kept by other workers" if report.kept else "")
-        + (f"; {report.lost} taken over by other workers" if report.lost else ""),
+        f"{swept.swept} of {swept.due} due namespaces swept, "
+        f"{swept.moves} moves, {swept.counted} accesses counted, {swept.held} held back"
+        + (f"; {swept.kept} kept by other workers" if swept.kept else "")
+        + (f"; {swept.lost} taken over by other workers" if swept.lost else ""),
         flush=True,
     )
     for run in upkept.runs:
@@ -280,11 +275,11 @@ _SAMPLE_SIZE: Final = 400  # memories that the figures rest on
 class StoreSnapshot:
     """What is seen of a store at a moment."""
 
-    stats: Stats
-    alerts: Sequence[Alert]
-    operations: Sequence[Operation]  # newest first
+    stats: report.Stats
+    alerts: Sequence[report.Alert]
+    operations: Sequence[report.Operation]  # newest first
 
-    def since(self, before: StoreSnapshot | None) -> list[Operation]:
+    def since(self, before: StoreSnapshot | None) -> list[report.Operation]:
         """Return the operations that another look did not see, oldest first."""
         known = {o.id for o in before.operations} if before else set()
         return [o for o in reversed(self.operations) if o.id not in known] if before else []
@@ -319,7 +314,9 @@ def _look_again(call: Call, memory: Memory, before: StoreSnapshot | None, screen
 
 
 def _look(memory: Memory, namespace: str | None) -> StoreSnapshot:
-    operations = [o for o in memory.history(namespace=namespace, limit=_MOST_OPERATIONS) if isinstance(o, Operation)]
+    operations = [
+        o for o in memory.history(namespace=namespace, limit=_MOST_OPERATIONS) if isinstance(o, report.Operation)
+    ]
     return StoreSnapshot(memory.stats(namespace, sample=_SAMPLE_SIZE), memory.alerts(namespace), operations)
 
 
@@ -373,12 +370,12 @@ def _picture_blocks(now: StoreSnapshot) -> Iterator[Block]:
             ("questions", f"{now.stats.questions:,} to a person"),
         )
     )
-    yield from looked_into(now.stats)
+    yield from maintenance.looked_into(now.stats)
     yield from view_of(list(now.alerts), Request("alerts"))
     yield from view_of(list(now.operations[:_SHOWN_OPERATIONS]), Request("history"))
 
 
-def _line(operation: Operation) -> Line:
+def _line(operation: report.Operation) -> Line:
     parts = (f": {operation.operation} ", Identifier(operation.id), " ", Untrusted(operation.note))
     return Line((f"{operation.at}  ", Untrusted(operation.namespace), *parts))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Identifier, Line, PlainText, Quote, Table, Text, Untrusted
@@ -19,8 +19,10 @@ from perdure.interfaces.views.values import (
     remaining_entries,
     table,
 )
-from perdure.knowledge.records.results import AnswerSheet, FactLine, LearnResult, Summaries, Timeline, VerifyResult
 from perdure.records.outcome import ClaimResult, FactReasons
+
+if TYPE_CHECKING:  # views of the history use this file, also where nothing was learned
+    from perdure.knowledge.records.results import AnswerSheet, FactLine, LearnResult, Summaries, Timeline, VerifyResult
 
 _BRIEF: Final = 40
 _FEW: Final = 3  # of what conflicts with a fact, or replaced it, so many are told

@@ -56,11 +56,10 @@ def _record(result: Any) -> Iterator[Block]:
 def closing_notes(result: Any, request: Request) -> Iterator[Block]:
     """Yield that a preview has written nothing, if it has found something to do, and how a result is undone."""
     if _is_preview(result):
-        confirm = hasattr(result, "confirmed")
         previews = VERBS[request.verb].defaults.get("dry_run", True) if request.verb in VERBS else True
-        option = "with --confirm" if confirm else "with --apply" if previews else "without --dry-run"
+        option = "with --apply" if previews else "without --dry-run"
         yield Line(f"Nothing was written; run it again {option} to apply it.", reader="person")
-        argument = "confirm=true" if confirm else "dry_run=false"
+        argument = "confirm=true" if hasattr(result, "confirmed") else "dry_run=false"
         yield Line(f"Nothing was written; call it again with {argument} to apply it.", reader="model")
     yield from undo(getattr(result, "operations", (getattr(result, "operation", None),)))
 
