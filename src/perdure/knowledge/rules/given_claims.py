@@ -237,10 +237,11 @@ def resolve_given(
     # What is replaced by name was said before, also where the clock of the machine that says so is late.
     named = [k.last_said for k in rivals if k.fact.id in replaced and k.last_said <= said_at + _LATE_CLOCK]
     after = max([said_at, *named])
-    decision = resolve_stated(claim, known, replaced, after, policy)
-    if rivals and decision.action is not Action.REINFORCE:
+    if rivals and not any(k not in rivals and _says(claim, k) for k in known):
         by_days = ((k, _by_days(claim, k, policy)) for k in rivals)
         decision = join_sides([d or resolve_side(claim, k, after, claim.predicate, policy) for k, d in by_days])
+    else:
+        decision = resolve_stated(claim, known, replaced, after, policy)
     if decision.action is Action.REINFORCE and replaced and _loses_end(claim, decision.about[0].fact):
         because = f"it holds without an end from now on: {claim.value.text}"
         decision = Decision(Action.REPLACE, decision.about, ConflictStrategy.CORRECTION, claim.predicate, because)
