@@ -81,8 +81,7 @@ class FactSession:
         self._questions_read: set[str] = set()
         """Memories whose conflicts and open questions were read."""
         self._prepared: dict[str, tuple[PreparedDraft, State]] = {}
-        self._waiting: set[str] = set()
-        """Ids that were prepared ahead, and are nobody's neighbours before they are inserted."""
+        self._waiting: set[str] = set()  # ids that were prepared ahead: nobody's neighbours before they are inserted
 
     @property
     def states(self) -> dict[str, State]:
