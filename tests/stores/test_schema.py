@@ -202,11 +202,27 @@ def test_only_statistics_read_all_namespaces(connection, name):
 def test_rows_are_looked_up_by_their_address_or_their_whole_key(connection):
     """A list of rows or ids must not lead through an index on the namespace: that reads all of it."""
     of_rows = ("records", "states", "narrow", "texts", "vectors_at", "vectors_of", "beside", "duplicate", "new_vectors")
-    checked = ("lines_about", "story_of", "documents_at", "links_at", "links_from", "keys_of")
+    checked = (
+        "lines_about",
+        "story_of",
+        "documents_at",
+        "links_at",
+        "links_from",
+        "links_of",
+        "links_to",
+        "keys_of",
+        "delete_vectors",
+    )
     for name in (*of_rows, *checked):
         found = [s for s in steps(connection, name) if s.startswith("SEARCH")]
         assert found
         assert not [s for s in found if s.endswith("(namespace=?)")], name
+
+
+def test_documents_are_looked_up_by_their_name(connection):
+    """What is known of one subject must not take a look at every fact of the namespace."""
+    found = [s for s in steps(connection, "documents_named") if s.startswith("SEARCH")]
+    assert found == ["SEARCH d USING INDEX document_name (namespace=? AND shelf=? AND name=?)"]
 
 
 def test_ids_are_found_by_their_short_form_and_by_their_beginning_through_an_index(connection):

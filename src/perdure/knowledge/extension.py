@@ -32,11 +32,11 @@ from perdure.knowledge.operations.fact_recall import (
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import fact_reasons, resting_facts, said_by, saying_facts_of
 from perdure.knowledge.operations.feedback import confirm, deny
-from perdure.knowledge.operations.given_claims import result_of, take_claims
+from perdure.knowledge.operations.given_claims import take_claims
 from perdure.knowledge.operations.interrupted_facts import interrupted_by_memory
 from perdure.knowledge.operations.known_names import with_known_names
 from perdure.knowledge.operations.learn import learn
-from perdure.knowledge.operations.learn_claims import known_beside
+from perdure.knowledge.operations.learn_claims import known_beside, result_of
 from perdure.knowledge.operations.model_reading import waiting_sessions
 from perdure.knowledge.operations.over_facts import earlier_facts, over_facts, over_of
 from perdure.knowledge.operations.planned_facts import call_off, plan_again

@@ -75,7 +75,7 @@ class SqlDocuments:
         return self._on_shelf(namespace, shelf, "documents_of", ids=list(ids)) if ids else []
 
     def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
-        return self._on_shelf(namespace, shelf, "documents_named", names=list(names)) if names else []
+        return self._on_shelf(namespace, shelf, "documents_named", names=[*dict.fromkeys(names)]) if names else []
 
     def names(self, namespace: str, shelf: Shelf) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}

@@ -68,6 +68,7 @@ class FactSession:
         self.lessons = PredicateSynonyms(ctx, namespace, self.edits)
         self.decisions = decisions or begin(ctx, namespace, now)
         self.facts: dict[str, Fact] = {}
+        self.changed: set[tuple[str, str]] = set()  # (subject, predicate) of facts that were taken in or changed
         self._of: dict[tuple[str, ...], dict[str, None]] = {}
         self._keys: dict[str, dict[str, list[Document]]] = {}
         """Key -> normal form of the value -> what was not taken in yet."""
@@ -80,8 +81,7 @@ class FactSession:
         self._questions_read: set[str] = set()
         """Memories whose conflicts and open questions were read."""
         self._prepared: dict[str, tuple[PreparedDraft, State]] = {}
-        self._waiting: set[str] = set()
-        """Ids that were prepared ahead, and are nobody's neighbours before they are inserted."""
+        self._waiting: set[str] = set()  # ids that were prepared ahead: nobody's neighbours before they are inserted
 
     @property
     def states(self) -> dict[str, State]:
@@ -281,6 +281,7 @@ class FactSession:
             for place in _places(old):
                 self._of[place].pop(fact.id, None)
         self.facts[fact.id] = fact
+        self.changed.add((fact.subject, fact.predicate))
         for place in _places(fact):
             self._of.setdefault(place, {})[fact.id] = None
 
@@ -288,6 +289,8 @@ class FactSession:
 
     def change(self, identity: str, state: State, verb: str, because: str) -> None:
         """Decide that a fact's memory has another state from now on."""
+        if (fact := self.facts.get(identity)) is not None:
+            self.changed.add((fact.subject, fact.predicate))
         self.decisions.change(identity, state, verb, because)
 
     def rewrite(self, fact: Fact, because: str) -> None:

@@ -23,7 +23,7 @@ from perdure.knowledge.operations.past_claims import (
     take_past,
     with_days_of,
 )
-from perdure.knowledge.operations.planned_claims import says_begun, told_plans, with_what_holds_until_then
+from perdure.knowledge.operations.planned_claims import says_begun, with_what_holds_until_then
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
@@ -49,13 +49,12 @@ from perdure.knowledge.rules.given_claims import (
     with_several,
 )
 from perdure.operations.ports import Context
-from perdure.operations.remember_one import related_memory
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import Instant, wall_clock
 from perdure.records.maker import copy_with
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
-from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, MatchedName, ReplacedFact
+from perdure.records.outcome import GivenClaim, HandedClaims
 from perdure.rules.decisions import Decisions
 from perdure.rules.language.said_over import says_over
 from perdure.rules.point_in_time import is_past
@@ -63,6 +62,8 @@ from perdure.rules.source_trust import least_trust, stored_trust, takes_over
 from perdure.rules.validation.fact_claims import is_memory_id, refuse_faults
 
 _SHORTEST_ID: Final = 6
+_Found = tuple[list[KnownFact], set[str], tuple[Claim, Decision]]
+"""The facts that a claim meets, the ids of those that it is said to replace, and what becomes of it."""
 
 
 def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaims]) -> ClaimWriter:
@@ -84,18 +85,6 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
     return writer
 
 
-def result_of(writer: ClaimWriter) -> ClaimResult:
-    """Return what became of the facts."""
-    tally, work = writer.tally, writer.work
-    learnt = tally.learnt(0, ())
-    text = {i: work.record(i).content.text for i in learnt.retired}
-    replaced = tuple(ReplacedFact(i, text[i], work.successor(i), i in tally.displaced) for i in learnt.retired)
-    notes = tuple(related_memory(work.ctx, work.record(i)) for i in tally.superseded)
-    taken = tuple(MatchedName(name, known) for name, known in tally.taken.items())
-    became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
-    return ClaimResult(*became, replaced, told_plans(writer), tuple(dict.fromkeys(tally.unknown)), notes, taken)
-
-
 class _Taker:
     def __init__(self, ctx: Context, writer: ClaimWriter, names: Names, handed: HandedClaims) -> None:
         self.ctx, self.handed, self.policy = ctx, handed, ctx.policy.knowledge
@@ -110,10 +99,9 @@ class _Taker:
     def take(self) -> None:
         """Decide about each claim, then about what rested on what was replaced."""
         claims, before = self._resolve_subjects(), len(self.writer.tally.created)
-        self._read_ahead(claims)
-        for each in claims:
+        for each, found in zip(claims, self._read_ahead(claims), strict=True):
             seconds_left()
-            self._take(each)
+            self._take(each, found)
         ReplacedMemories(self.writer, self.handed, self.gone, self.later).settle()
         ask_about_near(self.work, [*self.writer.tally.created][before:])
         if self.handed.memory is not None:
@@ -174,18 +162,27 @@ class _Taker:
 
     # --- what becomes of it
 
-    def _read_ahead(self, claims: Sequence[ResolvedClaim]) -> None:
+    def _read_ahead(self, claims: Sequence[ResolvedClaim]) -> list[_Found]:
         """Read what is known of the same subjects and predicates, and prepare the new facts, for all claims at once."""
         keys = [(fact_key(each.subject, each.claim.predicate), each.claim) for each in claims]
         self.work.read_keys(key for key, _ in keys)
         self.work.take_in_keys((k, c.value.norm if c.many else None) for k, c in keys)
         self.work.take_in_keys((k, c.old.norm) for k, c in keys if c.old is not None)
         self.work.weigh(self.work.facts, self.handed.at)
-        expected = [self._resolve(each, *self._known_facts(each)) for each in claims]
+        found = [(*met, self._resolve(each, *met)) for each in claims for met in [self._known_facts(each)]]
         # What a person is asked about is no more than linked: its own conflicts, of which there may be many, stay.
-        self.work.read_questions(k.fact.id for _, decision in expected for k in decision.settled)
-        drafts = [draft for each, made in zip(claims, expected, strict=True) if (draft := self._draft(each, *made))]
+        self.work.read_questions(k.fact.id for *_, (_, decision) in found for k in decision.settled)
+        drafts = [draft for each, (*_, made) in zip(claims, found, strict=True) if (draft := self._draft(each, *made))]
         self.work.prepare_ahead(list({draft.text: draft for draft in drafts}.values()))
+        self.work.changed.clear()
+        return found
+
+    def _still_holds(self, each: ResolvedClaim, found: _Found) -> bool:
+        """Whether what was found of a claim ahead is so still: no claim before it changed what is known beside it."""
+        claim, (known, replaced, _), place = each.claim, found, (each.subject, each.claim.predicate)
+        if self.gone or self.later or claim.planned or (claim.old is not None and not replaced):
+            return False
+        return place not in self.work.changed and all((k.fact.subject, k.fact.predicate) == place for k in known)
 
     def _draft(self, each: ResolvedClaim, claim: Claim, decision: Decision) -> Draft | None:
         """Return the fact that a claim makes, as far as what is stored says: claims before it may change that."""
@@ -203,10 +200,10 @@ class _Taker:
             policy=self.ctx.policy,
         )
 
-    def _take(self, each: ResolvedClaim) -> None:
-        claim, at = each.claim, self.handed.at
+    def _take(self, each: ResolvedClaim, found: _Found) -> None:
+        claim, at, made = each.claim, self.handed.at, found[2] if self._still_holds(each, found) else None
         source = ClaimSource(self.handed.memory, at, self._trust(each.given), self.handed.scope, self.handed.session)
-        known, replaced = self._known_facts(each)
+        known, replaced = found[:2] if made is not None else self._known_facts(each)
         unmet = claim.old is not None and not replaced
         wrong = self._wrong_past(each, may_be_id=unmet)
         if claim.old is not None and unmet and not wrong:
@@ -220,8 +217,8 @@ class _Taker:
             and not claim.denied
             and any(says_begun(claim, k.fact, self.work.now) for k in known)
         ):
-            each = replace(each, claim=replace(claim, valid_from=at))
-        claim, decision = self._resolve(each, known, replaced)
+            each, made = replace(each, claim=replace(claim, valid_from=at)), None
+        claim, decision = made or self._resolve(each, known, replaced)
         if not claim.denied and decision.action not in (Action.NOTHING, Action.REINFORCE, Action.REDATE):
             decision = self._beside_expired(each, decision)
         self._carry_out(each, claim, decision, source)

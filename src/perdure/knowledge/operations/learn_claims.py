@@ -9,8 +9,10 @@ from typing import Any, Final
 from perdure.knowledge.extraction.entity_names import ResolvedName
 from perdure.knowledge.extraction.references import FIRST_PERSON, USER
 from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.apply_claims import ClaimWriter
 from perdure.knowledge.operations.fact_session import PredicateSynonyms
-from perdure.knowledge.operations.given_claims import result_of, take_claims
+from perdure.knowledge.operations.given_claims import take_claims
+from perdure.knowledge.operations.planned_claims import told_plans
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import nearest_fact
 from perdure.knowledge.records.facts import Fact
@@ -19,10 +21,10 @@ from perdure.knowledge.rules.given_claims import predicate_name
 from perdure.knowledge.rules.predicate_registry import SynonymAnswer, comparable
 from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
-from perdure.operations.remember_one import related_memories
+from perdure.operations.remember_one import related_memories, related_memory
 from perdure.operations.writing import read_after, redacted_in, retry, tell_redacted
 from perdure.records.memory import Shelf
-from perdure.records.outcome import GivenClaim, HandedClaims, KnownPredicates
+from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, KnownPredicates, MatchedName, ReplacedFact
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.validation.fact_claims import parsed_claims
@@ -46,6 +48,18 @@ def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> LearnResult:
         return read_after(ctx, written, lambda: _with_known(ctx, decisions, claims, done), done)
 
     return retry(attempt)
+
+
+def result_of(writer: ClaimWriter) -> ClaimResult:
+    """Return what became of the facts."""
+    tally, work = writer.tally, writer.work
+    learnt = tally.learnt(0, ())
+    text = {i: work.record(i).content.text for i in learnt.retired}
+    replaced = tuple(ReplacedFact(i, text[i], work.successor(i), i in tally.displaced) for i in learnt.retired)
+    notes = tuple(related_memory(work.ctx, work.record(i)) for i in tally.superseded)
+    taken = tuple(MatchedName(name, known) for name, known in tally.taken.items())
+    became = (learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
+    return ClaimResult(*became, replaced, told_plans(writer), tuple(dict.fromkeys(tally.unknown)), notes, taken)
 
 
 def _with_known(ctx: Context, decisions: Decisions, claims: Sequence[GivenClaim], done: LearnResult) -> LearnResult:

@@ -162,11 +162,13 @@ def resolve_given(
     # What is replaced by name was said before, also where the clock of the machine that says so is late.
     named = [k.last_said for k in rivals if k.fact.id in replaced and k.last_said <= said_at + _LATE_CLOCK]
     after = max([said_at, *named])
-    decision = resolve_stated(claim, known, replaced, after, policy)
-    if rivals and decision.action is not Action.REINFORCE:
+    if rivals and not any(k not in rivals and _says(claim, k) for k in known):
         decision = join_sides(_sides(claim, rivals, after, policy))
-    elif rivals and not replaced and _holds_for_good(claim, decision.about[0], said_at):
-        decision = _without_end(claim, decision, join_sides(_sides(claim, rivals, after, policy)))
+    else:
+        decision = resolve_stated(claim, known, replaced, after, policy)
+        is_again = decision.action is Action.REINFORCE and not replaced
+        if rivals and is_again and _holds_for_good(claim, decision.about[0], said_at):
+            decision = _without_end(claim, decision, join_sides(_sides(claim, rivals, after, policy)))
     if decision.action is Action.REINFORCE and replaced and _loses_end(claim, decision.about[0].fact):
         decision = _replacing(claim, decision.about)
     if decision.action is Action.REINFORCE and _has_other_days(claim, decision.about[0], said_at):

@@ -147,17 +147,6 @@ SELECT version FROM namespace WHERE namespace = :namespace;
 
 -- --- links
 
--- name: links_of
--- kind: routed
-SELECT kind, other, weight FROM link WHERE namespace = :namespace AND id = :id
-UNION ALL
-SELECT kind, id, weight FROM link WHERE namespace = :namespace AND other = :id
-ORDER BY 1, 2;
-
--- name: links_to
--- kind: routed
-SELECT id, kind, weight FROM link WHERE namespace = :namespace AND other = :id ORDER BY id, kind;
-
 -- name: links_of_kind
 -- kind: routed
 SELECT id, other, weight FROM link
@@ -602,11 +591,6 @@ SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = '
 -- name: document_names
 -- kind: routed
 SELECT id, name FROM document WHERE namespace = :namespace AND shelf = :shelf ORDER BY id, name;
-
--- name: documents_named
--- kind: routed
-SELECT shelf, id, name, data FROM document
-WHERE namespace = :namespace AND shelf = :shelf AND name {listed:names} ORDER BY id, name;
 
 -- name: documents_of
 -- kind: routed

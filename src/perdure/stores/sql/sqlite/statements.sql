@@ -112,9 +112,10 @@ INSERT INTO vector (namespace, space, row, seq, data) VALUES (?, ?, ?, ?, ?);
 -- kind: routed
 DELETE FROM vector WHERE namespace = :namespace AND space = :space AND row = :row;
 
+-- Of every space: by the row alone all vectors of the namespace would be read.
 -- name: delete_vectors
 -- kind: routed
-DELETE FROM vector WHERE namespace = :namespace AND row = :row;
+DELETE FROM vector WHERE namespace = :namespace AND space IN (SELECT number FROM space) AND row = :row;
 
 -- name: insert_link
 -- kind: routed
@@ -664,6 +665,23 @@ SELECT count(*) FROM content AS c CROSS JOIN json_each(CASE WHEN json_valid(c.ta
 -- kind: routed
 SELECT d.id, d.shelf, d.name, d.data
 FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.namespace = :namespace AND likelihood(d.id = i.value, 0.0001);
+
+-- name: documents_named
+-- kind: routed
+SELECT d.shelf, d.id, d.name, d.data FROM json_each(:names) AS n CROSS JOIN document AS d
+  ON d.namespace = :namespace AND d.shelf = :shelf AND likelihood(d.name = n.value, 0.0001)
+ORDER BY d.id, d.name;
+
+-- name: links_of
+-- kind: routed
+SELECT kind, other, weight FROM link WHERE namespace = :namespace AND id = :id
+UNION ALL
+SELECT kind, id, weight FROM link WHERE namespace = :namespace AND likelihood(other = :id, 0.0001)
+ORDER BY 1, 2;
+
+-- name: links_to
+-- kind: routed
+SELECT id, kind, weight FROM link WHERE namespace = :namespace AND likelihood(other = :id, 0.0001) ORDER BY id, kind;
 
 -- name: links_at
 -- kind: routed
