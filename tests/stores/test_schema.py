@@ -164,6 +164,7 @@ WHOLE = {
     "count_due",
     "count_changes",
     "count_without_vector",
+    "memories_without_vector",
     "operations",
     "namespaces",
     "due_namespaces",
@@ -227,6 +228,14 @@ def test_memories_are_counted_along_an_index(connection):
         told = steps(connection, name)
         assert any("INDEX memory_counts" in step for step in told), (name, told)
         assert not any("TEMP B-TREE FOR GROUP BY" in step for step in told), (name, told)
+
+
+def test_the_newest_operations_come_in_order_and_documents_by_their_names(connection):
+    told = steps(connection, "operations_of")
+    assert any("INDEX operation_order (namespace=?)" in step for step in told), told
+    assert not any("TEMP B-TREE" in step for step in told), told
+    told = steps(connection, "documents_named")
+    assert any("INDEX document_name (namespace=? AND shelf=? AND name=?)" in step for step in told), told
 
 
 def test_due_rows_come_in_order_from_their_index(connection):

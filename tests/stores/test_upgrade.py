@@ -215,7 +215,7 @@ WHOLE_KEYS = (
 
 
 def to_schema_8(place):
-    """Take from a store what schema 9, and in a file schemas 10 and 11, brought."""
+    """Take from a store what schema 9, and in a file schemas 10 to 12, brought."""
     names = ("memory_in_view", "memory_facts", "memory_newest")
     if is_server(str(place)):
         with servers().reader(place) as operator:
@@ -226,7 +226,8 @@ def to_schema_8(place):
         return
     with closing(apsw.Connection(str(place))) as file:
         add_functions(file)
-        edit(file, "DROP TABLE login", *(f"DROP INDEX {name}" for name in (*names, "memory_counts")), *WHOLE_KEYS)
+        dropped = [f"DROP INDEX {name}" for name in (*names, "memory_counts", "operation_order")]
+        edit(file, "DROP TABLE login", *dropped, "ALTER TABLE namespace DROP COLUMN documents", *WHOLE_KEYS)
         file.execute("PRAGMA user_version = 8")
         with closing(apsw.Connection(":memory:")) as expected:
             add_functions(expected)

@@ -583,30 +583,38 @@ DELETE FROM {vectors} WHERE namespace = :namespace
   AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = {vectors}.row)
   AND NOT EXISTS (SELECT 1 FROM content AS c WHERE c.namespace = :namespace AND c.row = {vectors}.row);
 
+-- Two kept counts tell of a namespace that no memory lacks a vector, unless there are several spaces: then all are looked at.
 -- name: places_without_vector
 -- kind: fan-out
-SELECT DISTINCT m.namespace FROM memory AS m
-WHERE m.namespace > :after AND m.namespace <= :last AND m.status = 'active'
-  AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
+SELECT n.namespace FROM namespace AS n
+WHERE n.namespace > :after AND n.namespace <= :last
+  AND (n.vectors <> n.documents OR EXISTS (SELECT 1 FROM space AS s WHERE s.number < :space OR s.number > :space))
+  AND EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.status = 'active'
+    AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row));
 
 -- name: count_without_vector
 -- kind: fan-out
-SELECT count(*) FROM memory AS m WHERE m.status = 'active'
+SELECT count(*) FROM memory AS m
+WHERE m.status = 'active' AND m.namespace IN (SELECT n.namespace FROM namespace AS n
+    WHERE n.vectors <> n.documents OR EXISTS (SELECT 1 FROM space AS s WHERE s.number < :space OR s.number > :space))
   AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
 
 -- name: count_without_vector_of
 -- kind: routed
-SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = 'active'
+SELECT count(*) FROM memory AS m
+WHERE m.namespace = :namespace AND m.status = 'active' AND EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = :namespace
+    AND (n.vectors <> n.documents OR EXISTS (SELECT 1 FROM space AS s WHERE s.number < :space OR s.number > :space)))
   AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row);
+
+-- Whatever is counted: for a check.
+-- name: memories_without_vector
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
 
 -- name: document_names
 -- kind: routed
 SELECT id, name FROM document WHERE namespace = :namespace AND shelf = :shelf ORDER BY id, name;
-
--- name: documents_named
--- kind: routed
-SELECT shelf, id, name, data FROM document
-WHERE namespace = :namespace AND shelf = :shelf AND name {listed:names} ORDER BY id, name;
 
 -- name: documents_of
 -- kind: routed
@@ -643,6 +651,7 @@ SELECT count(*) FROM namespace AS n WHERE n.vectors <> (
 -- name: without_vector
 -- kind: routed
 SELECT m.row, m.id, c.text, c.packed, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
-WHERE m.namespace = :namespace AND m.row > :after
+WHERE m.namespace = :namespace AND m.row > :after AND EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = :namespace
+    AND (n.vectors <> n.documents OR EXISTS (SELECT 1 FROM space AS s WHERE s.number < :space OR s.number > :space)))
   AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row)
 ORDER BY m.row LIMIT :limit;

@@ -481,6 +481,11 @@ UPDATE namespace SET approximate = :space WHERE namespace = :namespace;
 
 -- --- documents beside memories
 
+-- name: documents_named
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND name = ANY(CAST(:names AS text[])) ORDER BY id, name;
+
 -- name: insert_document
 -- kind: routed
 INSERT INTO document (namespace, shelf, id, name, data)

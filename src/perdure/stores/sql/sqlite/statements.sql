@@ -15,8 +15,10 @@ SELECT coalesce(sum(unused), 0) FROM dbstat WHERE aggregate = TRUE;
 
 -- name: bump_version
 -- kind: routed
-INSERT INTO namespace (namespace, version, created_ms, policy, vectors) VALUES (:namespace, 1, :at, :policy, :vectors)
-ON CONFLICT (namespace) DO UPDATE SET version = version + 1, vectors = vectors + excluded.vectors
+INSERT INTO namespace (namespace, version, created_ms, policy, vectors, documents)
+VALUES (:namespace, 1, :at, :policy, :vectors, :documents)
+ON CONFLICT (namespace) DO UPDATE SET
+  version = version + 1, vectors = vectors + excluded.vectors, documents = documents + excluded.documents
 RETURNING version, vectors - packed;
 
 -- name: count_packed
@@ -428,6 +430,14 @@ INSERT INTO document (namespace, shelf, id, name, data) VALUES (:namespace, :she
 UPDATE document SET data = :after
 WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AND data = :before;
 
+-- The likelihood makes it use the index of names: else it reads the whole shelf in the order that is asked for.
+-- name: documents_named
+-- kind: routed
+SELECT DISTINCT d.shelf, d.id, d.name, d.data
+FROM json_each(:names) AS n CROSS JOIN document AS d
+  ON d.namespace = :namespace AND d.shelf = :shelf AND likelihood(d.name = n.value, 0.0001)
+ORDER BY d.id, d.name;
+
 -- name: delete_document
 -- kind: routed
 DELETE FROM document
@@ -583,6 +593,10 @@ WHERE a.namespace = :namespace AND (typeof(a.at_ms) <> 'integer' OR typeof(a.tim
 -- kind: fan-out
 SELECT count(*) FROM namespace AS n WHERE n.recalls <> (SELECT count(*) FROM recall_log AS r WHERE r.namespace = n.namespace);
 
+-- name: wrong_memory_counts
+-- kind: fan-out
+SELECT count(*) FROM namespace AS n WHERE n.documents <> (SELECT count(*) FROM memory AS m WHERE m.namespace = n.namespace);
+
 -- name: wrong_last_row
 -- kind: fan-out
 SELECT coalesce((SELECT max(row) FROM memory), 0) > coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'memory'), 0);
@@ -641,7 +655,8 @@ DELETE FROM cell_map WHERE namespace = :namespace;
 -- name: recount
 -- kind: routed
 UPDATE namespace SET packed = 0, recalls = (SELECT count(*) FROM recall_log AS r WHERE r.namespace = :namespace),
-  vectors = (SELECT count(*) FROM vector AS v WHERE v.namespace = :namespace)
+  vectors = (SELECT count(*) FROM vector AS v WHERE v.namespace = :namespace),
+  documents = (SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace)
 WHERE namespace = :namespace;
 
 -- name: texts_with_rows
