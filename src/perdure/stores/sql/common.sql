@@ -104,11 +104,6 @@ SELECT id FROM memory WHERE short_id >= :lowest AND short_id < :beyond ORDER BY 
 -- kind: routed
 SELECT id FROM operation WHERE namespace = :namespace AND id >= :lowest AND id < :beyond ORDER BY id LIMIT :limit;
 
--- name: find_short_operations_of
--- kind: routed
-SELECT id FROM operation WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond
-ORDER BY short_id, id LIMIT :limit;
-
 -- name: find_operations
 -- kind: fan-out
 SELECT id FROM operation WHERE id >= :lowest AND id < :beyond ORDER BY id LIMIT :limit;
@@ -233,16 +228,11 @@ SELECT namespace, id FROM operation WHERE namespace = :namespace AND id >= CAST(
 SELECT id, operation, at_ms FROM operation WHERE namespace = :namespace AND at_ms > :now AND operation <> 'upkeep'
 ORDER BY at_ms DESC, id LIMIT :limit;
 
--- Days are counted from 1970 UTC. A loss is dated by the memory, not by the operation: a late sweep is of several days.
+-- Days are counted from 1970 UTC. A loss (gone_by_day) is dated by the memory, not by the operation: a late sweep is of
+-- several days.
 -- name: stored_by_day
 -- kind: routed
 SELECT recorded_ms / 86400000, count(*) FROM memory WHERE namespace = :namespace AND recorded_ms >= :since GROUP BY 1;
-
--- name: gone_by_day
--- kind: routed
-SELECT m.status_ms / 86400000, coalesce(o.operation, ''), count(*) FROM memory AS m
-LEFT JOIN operation AS o ON o.namespace = m.namespace AND o.id = m.op
-WHERE m.namespace = :namespace AND m.status <> 'active' AND m.status_ms >= :since GROUP BY 1, 2;
 
 -- name: shortened_by_day
 -- kind: routed

@@ -212,6 +212,11 @@ ORDER BY m.id LIMIT :limit;
 SELECT id FROM memory INDEXED BY memory_short_id
 WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond ORDER BY short_id, id LIMIT :limit;
 
+-- name: find_short_operations_of
+-- kind: routed
+SELECT id FROM operation INDEXED BY operation_short_id
+WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond ORDER BY short_id, id LIMIT :limit;
+
 -- name: importance_rows
 -- kind: routed
 SELECT m.id, m.op, m.tier, m.pinned, m.importance, m.access_count, m.anchor_ms, m.decayed, m.decayed_ms,
@@ -739,6 +744,13 @@ WHERE j.namespace = :namespace AND o.id = :operation ORDER BY j.position;
 SELECT o.id, o.operation, j.namespace, o.at_ms, j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id), o.policy
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND likelihood(j.id = packed_id(:id), 0.0001) ORDER BY j.operation, j.position;
+
+-- Without the name of the index it reads all memories, not those that are hidden.
+-- name: gone_by_day
+-- kind: routed
+SELECT m.status_ms / 86400000, coalesce(o.operation, ''), count(*) FROM memory AS m INDEXED BY memory_unfit
+LEFT JOIN operation AS o ON o.namespace = m.namespace AND o.id = m.op
+WHERE m.namespace = :namespace AND m.status <> 'active' AND m.status_ms >= :since GROUP BY 1, 2;
 
 -- By the index of these three (memory_counts).
 -- name: tally
