@@ -14,6 +14,7 @@ import math
 import os
 import time
 from dataclasses import replace
+from datetime import timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,10 @@ from perdure.records.instant import from_instant
 from report import parser, say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from exponents_verbs import Measured
+    from made import Made
 
 TURNS = 3
 NOW = from_instant(made.NOW_MS)
@@ -37,7 +41,7 @@ SLOW = 2.0  # seconds: a call that takes longer is made once
 GROWS = {True: 0.15, False: 1.15}
 """The exponent that still counts as flat, and the one that still counts as in proportion: indexes get deeper, caches
 hold less, and what is sorted grows a little faster than in proportion."""
-_BATCH = 500
+OPERATIONS = 60
 
 
 class Near(dict[str, bytes]):
@@ -51,14 +55,23 @@ class Near(dict[str, bytes]):
         return bytes((moved / np.linalg.norm(moved)).astype("<f4").tobytes())
 
 
-def learn(memory: perdure.Memory, rows: int) -> None:
-    """Learn a fact for each tenth memory, ten about each of some people."""
-    for start in range(0, rows // 10, _BATCH):
-        claims = [
-            {"subject": f"Person {n // 10}", "predicate": f"likes thing {n % 10}", "value": f"thing {n}"}
-            for n in range(start, min(start + _BATCH, rows // 10))
-        ]
-        memory.learn(claims=claims)
+def learn(path: Path, data: Made) -> None:
+    """Learn a fact for each tenth memory, ten about each of some people, in some sixty operations at every size.
+
+    Each operation has a minute of its own, and at the end each memory has a vector, as after upkeep.
+    """
+    facts, at = data.rows // 10, [NOW - timedelta(minutes=2 * OPERATIONS)]
+    batch = max(1, facts // OPERATIONS)
+    with perdure.open(path, policy={"embedder": {"model": "none"}}, clock=lambda: at[0]) as memory:
+        for start in range(0, facts, batch):
+            claims = [
+                {"subject": f"Person {n // 10}", "predicate": f"likes thing {n % 10}", "value": f"thing {n}"}
+                for n in range(start, min(start + batch, facts))
+            ]
+            memory.learn(claims=claims)
+            at[0] += timedelta(minutes=1)
+    with opened(path, data) as memory:
+        memory.reembed()
 
 
 def measured(rows: int, only: list[str]) -> tuple[dict[str, float], dict[str, str]]:
@@ -67,10 +80,10 @@ def measured(rows: int, only: list[str]) -> tuple[dict[str, float], dict[str, st
     path = made.copied(data, "exponents")
     found: dict[str, float] = {}
     try:
-        with perdure.open(path, policy={"embedder": {"model": "none"}}, clock=lambda: NOW) as memory:
-            learn(memory, rows)
+        data = replace(data, vectors=Near(data.vectors))
+        learn(path, data)
         say(f"  {rows:,} memories")
-        with opened(path, replace(data, vectors=Near(data.vectors))) as memory:
+        with opened(path, data) as memory:
             calls = verbs(memory, data)
             for turn in range(TURNS):
                 for name, verb in calls.items():
