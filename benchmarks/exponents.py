@@ -3,7 +3,7 @@
     python benchmarks/exponents.py [--rows 1000 10000 100000] [--only NAME ...]
 
 An exponent of 0 is flat, 1 is in proportion. The stores are made up (benchmarks/made.py); a tenth of the memories has a
-fact of its own, ten facts for each entity. The best of three calls counts, or the first where that takes more than two
+fact of its own, ten facts for each entity. The best of three calls counts, or the first where that takes more than five
 seconds. What is written has vectors near those of the store; verbs that write come last in each turn. Beside the
 exponent stands what the work of the verb needs (exponents_verbs.py), and whether it grows faster than that.
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 TURNS = 3
 NOW = from_instant(made.NOW_MS)
-SLOW = 2.0  # seconds: a call that takes longer is made once
+SLOW = 5.0  # seconds: a call that takes longer is made once
 GROWS = {True: 0.15, False: 1.15}
 """The exponent that still counts as flat, and the one that still counts as in proportion: indexes get deeper, caches
 hold less, and what is sorted grows a little faster than in proportion."""

@@ -253,6 +253,20 @@ def test_a_file_of_schema_8_knows_what_it_was_told_by_the_same_keys(path):
     assert kept == {"blob": len(talk), "text": 1}
 
 
+@on_a_file
+def test_a_file_whose_memories_were_not_counted_knows_which_lack_a_vector(path):
+    with opened(path, POLICY, Clock(START), HashEmbedder()) as memory:
+        memory.remember_many([LONG, "ü", "bob likes tea"])
+    with opened(path, POLICY, Clock(START)) as memory:
+        memory.remember("the heron nests at the mill")
+    to_schema_8(path)
+    with opened(path, POLICY, Clock(START), HashEmbedder()) as memory:
+        assert memory.stats().without_vector == 1
+        assert memory.reembed().embedded == 1
+        assert memory.stats().without_vector == 0
+        assert memory.check(full=True) == []
+
+
 def test_a_store_of_the_schema_before_keeps_sessions_and_shows_the_same_summary(path):
     kept, _, _, now = lived(path)
     with opened(path, POLICY, Clock(now), HashEmbedder()) as memory:
