@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from datetime import timedelta
+from itertools import product
 
 import numpy as np
 import pytest
 
 from conftest import START, WORDS_ONLY, HashEmbedder, budget, logical, tables
 from perdure.knowledge.operations.fact_recall import known_procedures
-from perdure.knowledge.rules.procedures import widening_words
+from perdure.knowledge.rules.procedures import Conversations, TopicMessage, widening_words
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Shelf
 from perdure.rules.language.words import query_words
@@ -310,3 +312,22 @@ def test_why_nothing_was_learned_is_said(memory, clock):
         memory.ingest([{"content": f"Word{day} alone.", "at": clock().isoformat()}], session=f"s{day}")
         clock.passes(days=1)
     assert memory.procedures().reason == "No topic followed another in 3 sessions clearly more often than by accident."
+
+
+def test_what_follows_what_is_counted_in_little_memory():
+    """A count for each pair of topics that ever followed each other filled the memory."""
+    draw, topics = np.random.default_rng(7), [f"{a}{b}" for a, b in product(WORDS, WORDS[:12])]
+    about = [
+        {*draw.choice(topics, 8, replace=False).tolist(), *topics[n % 10 : n % 10 + (n % 10 < 2)]} for n in range(600)
+    ]
+    said = [TopicMessage(f"m{n}", f"s{n // 10}", frozenset(some)) for n, some in enumerate(about)]
+    conversations = Conversations(said, least=2)
+    tracemalloc.start()
+    found = list(conversations.pairs(least=4))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    followed = {pair: conversations.evidence(*pair) for pair in product(topics[:40], repeat=2)}
+    expected = {p for p, times in followed.items() if len(times) >= max(4, len(conversations.places[p[0]]) / 2)}
+    assert (topics[0], topics[1]) in expected
+    assert expected == {pair for pair in found if pair in followed}
+    assert most < 2_000 * len(said)

@@ -350,6 +350,18 @@ def test_a_servers_counts_are_compared_and_made_anew(path, clock, name):
         assert memory.check(full=True) == []
 
 
+@on_a_file
+def test_a_files_count_of_memories_is_compared_and_made_anew(path, clock):
+    lived(path, clock)
+    assert run_by_hand(path, "UPDATE namespace SET documents = documents + 1") > 0
+    (fault,) = faults(path, clock, full=False)
+    assert "wrong count of memories" in fault
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert memory.repair(dry_run=False).left == ()
+        memory.remember("one row more")
+        assert memory.check(full=True) == []
+
+
 WORDS = {
     "a word that is gone": "DELETE FROM posting WHERE term LIKE 'zebra%'",
     "a word that nobody said": "UPDATE posting SET term = 'horse' WHERE term LIKE 'zebra%'",

@@ -164,6 +164,7 @@ WHOLE = {
     "count_due",
     "count_changes",
     "count_without_vector",
+    "memories_without_vector",
     "operations",
     "namespaces",
     "due_namespaces",
@@ -233,6 +234,7 @@ def test_ids_are_found_by_their_short_form_and_by_their_beginning_through_an_ind
         ("find_short_ids_of", "memory_short_id"),
         ("find_operations", "operation_id"),
         ("find_short_operations", "operation_short_id"),
+        ("find_short_operations_of", "operation_short_id"),
     ):
         (found,) = [s for s in steps(connection, name) if s.startswith("SEARCH")]
         assert re.search(rf"INDEX {index} \(.*[<>]\?", found), (name, found)
@@ -243,6 +245,18 @@ def test_memories_are_counted_along_an_index(connection):
         told = steps(connection, name)
         assert any("INDEX memory_counts" in step for step in told), (name, told)
         assert not any("TEMP B-TREE FOR GROUP BY" in step for step in told), (name, told)
+
+
+def test_what_left_the_view_is_counted_without_reading_what_is_in_view(connection):
+    assert any("INDEX memory_unfit (namespace=?" in step for step in steps(connection, "gone_by_day"))
+
+
+def test_the_newest_operations_come_in_order_and_documents_by_their_names(connection):
+    told = steps(connection, "operations_of")
+    assert any("INDEX operation_order (namespace=?)" in step for step in told), told
+    assert not any("TEMP B-TREE" in step for step in told), told
+    told = steps(connection, "documents_named")
+    assert any("INDEX document_name (namespace=? AND shelf=? AND name=?)" in step for step in told), told
 
 
 def test_due_rows_come_in_order_from_their_index(connection):

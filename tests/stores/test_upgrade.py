@@ -215,7 +215,7 @@ WHOLE_KEYS = (
 
 
 def to_schema_8(place):
-    """Take from a store what schema 9, and in a file schemas 10 and 11, brought."""
+    """Take from a store what schema 9, and in a file schemas 10 to 12, brought."""
     names = ("memory_in_view", "memory_facts", "memory_newest")
     if is_server(str(place)):
         with servers().reader(place) as operator:
@@ -226,7 +226,8 @@ def to_schema_8(place):
         return
     with closing(apsw.Connection(str(place))) as file:
         add_functions(file)
-        edit(file, "DROP TABLE login", *(f"DROP INDEX {name}" for name in (*names, "memory_counts")), *WHOLE_KEYS)
+        dropped = [f"DROP INDEX {name}" for name in (*names, "memory_counts", "operation_order")]
+        edit(file, "DROP TABLE login", *dropped, "ALTER TABLE namespace DROP COLUMN documents", *WHOLE_KEYS)
         file.execute("PRAGMA user_version = 8")
         with closing(apsw.Connection(":memory:")) as expected:
             add_functions(expected)
@@ -250,6 +251,20 @@ def test_a_file_of_schema_8_knows_what_it_was_told_by_the_same_keys(path):
     with closing(apsw.Connection(str(path))) as file:
         kept = dict(file.execute("SELECT typeof(packed), count(*) FROM idempotency GROUP BY 1"))
     assert kept == {"blob": len(talk), "text": 1}
+
+
+@on_a_file
+def test_a_file_whose_memories_were_not_counted_knows_which_lack_a_vector(path):
+    with opened(path, POLICY, Clock(START), HashEmbedder()) as memory:
+        memory.remember_many([LONG, "ü", "bob likes tea"])
+    with opened(path, POLICY, Clock(START)) as memory:
+        memory.remember("the heron nests at the mill")
+    to_schema_8(path)
+    with opened(path, POLICY, Clock(START), HashEmbedder()) as memory:
+        assert memory.stats().without_vector == 1
+        assert memory.reembed().embedded == 1
+        assert memory.stats().without_vector == 0
+        assert memory.check(full=True) == []
 
 
 def test_a_store_of_the_schema_before_keeps_sessions_and_shows_the_same_summary(path):

@@ -44,13 +44,13 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> ReembedResult:
     if before is None:  # nothing is searched yet, and statements are compared with what has a vector
         ctx.store.add_space(space, activate=False)
     places = all_namespaces(ctx.store)  # each must have its vectors before searches change over
-    total = sum(count for *_, count in ctx.store.tally(None))
-    embedded, operations = 0, list[str]()
+    embedded, total, operations = 0, 0, list[str]()
     for namespace in places:
         for plan in _fill(ctx, ctx.embedder, namespace, space, "reembed", moving=moving):
             operations.append(plan.id)
             embedded += _count_vectors(plan)
             if progress is not None:
+                total = total or sum(count for *_, count in ctx.store.tally(None))
                 progress(embedded, max(total, embedded))
     ctx.store.add_space(space, activate=True)
     return ReembedResult(embedded, space.name, before.name if before is not None else "", tuple(operations))

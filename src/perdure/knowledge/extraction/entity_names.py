@@ -190,6 +190,7 @@ class Names:
         self._joined: dict[str, tuple[str, ...]] = {}
         self._sorted: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._shaped: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._merged: set[str] = set()
         self.homeless: set[str] = set()
         """Ids of entities that were taken back and have names nevertheless."""
         self.learn(entities, aliases)
@@ -210,7 +211,8 @@ class Names:
         other = Names()
         other._entities, other._ids = dict(self._entities), dict(self._ids)  # one's own kind
         other._joined, other._sorted = dict(self._joined), dict(self._sorted)
-        other._shaped, other.homeless = dict(self._shaped), set(self.homeless)
+        other._shaped, other._merged = dict(self._shaped), set(self._merged)
+        other.homeless = set(self.homeless)
         return other
 
     @property
@@ -230,6 +232,8 @@ class Names:
     def add_entity(self, entity: Entity) -> None:
         """Make an entity known, with its aliases."""
         self._entities[entity.id] = copy_with(entity, aliases={})
+        if entity.merged_into:
+            self._merged.add(entity.id)
         for form, written in entity.aliases.items():
             self.add(entity.id, written, form)
 
@@ -259,6 +263,10 @@ class Names:
             seen.add(identity)
             identity = entity.merged_into
         return identity
+
+    def merged_into(self, ids: Collection[str]) -> list[str]:
+        """Return the entities for which some others stand since a merge, in order."""
+        return sorted(i for i in self._merged if i not in ids and self.current_entity(i) in ids)
 
     def resolve(self, name: str, fuzzy: float) -> Resolution:
         """Return which entity a name means.

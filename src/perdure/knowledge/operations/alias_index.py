@@ -16,21 +16,23 @@ from perdure.records.report import Operation
 NAMESPACES: Final = 16  # of so many the names are kept; the one that was kept first goes first
 _RECENT: Final = 64  # so many of the last operations are looked at for what is new
 _FEW: Final = 200  # so many changes are never more than reading all names would be
-_LEARNING: Final = frozenset({"learn", "remember", "update"})  # verbs that bring new names and take none away
-MANY: Final = 200  # fewer names are read each time: that is as quick as to look what is new
+_LEARNING: Final = frozenset({"learn", "remember", "update", "alias"})  # verbs that bring new names
+MANY: Final = 40  # fewer names are read each time: that is as quick as to look what is new
 
 
 def names_of(ctx: Context, namespace: str) -> Names:
     """Return the names of a namespace as they are now, whoever changed them; they are the caller's own to add to.
 
-    What was learned is added to what is kept; after a merge, an alias or an undo all are read again.
+    What was learned is added to what is kept; after a merge, an undo or where a name was taken away all are read again.
     """
-    if namespace not in resources(ctx).names and len((few := _read(ctx, namespace)).entities) < MANY:
+    kept = resources(ctx).names.get(namespace)
+    if kept is None and len((few := _read(ctx, namespace)).entities) < MANY:
         return few
+    if kept is not None and [o.id for o in ctx.store.operations(namespace, 1)] == [kept[0]]:
+        return kept[1].copy()
     last = ctx.store.operations(namespace, _RECENT)  # first: what comes while names are read is read again later
     if not last:
         return _read(ctx, namespace)
-    kept = resources(ctx).names.get(namespace)
     new = None if kept is None else _learned_since(ctx, namespace, kept, last)
     if kept is None or new is None:
         names = _read(ctx, namespace)

@@ -43,7 +43,7 @@ def entity(ctx: Context, name: str, namespace: str, seen: Filters) -> EntityView
     """Return one entity with the ids of its facts, by id or name; without what only another session may see."""
     names = names_of(ctx, namespace)
     identity = find_entity(ctx, names, name, namespace)
-    family = [identity, *(i for i in sorted(names.entities) if i != identity and names.current_entity(i) == identity)]
+    family = [identity, *names.merged_into((identity,))]
     facts = [d.id for d in _facts_of(ctx, namespace, family)]
     if (view := _view(ctx, namespace, names, family, seen, facts)) is None:
         raise _not_found(ctx, names, name, namespace)

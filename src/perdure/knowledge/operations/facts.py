@@ -135,7 +135,7 @@ def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -
 def facts_about(ctx: Context, namespace: str, names: Names, subjects: Collection[str]) -> Iterator[Fact]:
     """Yield the facts, also those that were, of some entities and of those that were merged into them."""
     ids = set(subjects)
-    family = ids | {i for i in names.entities if names.current_entity(i) in ids}
+    family = ids.union(names.merged_into(ids))
     about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, sorted(family))
     documents = find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
     yield from (Fact.from_data(d.id, d.data) for d in documents)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any, Final
 
 from perdure.knowledge.formulas.survival import at_least, discoveries, follows_within
@@ -155,15 +154,22 @@ class Conversations:
 
     def pairs(self, least: int) -> Iterable[tuple[str, str]]:
         """Return pairs of topics of which the second followed the first in so many sessions, and in half of its own."""
-        found: Counter[tuple[str, str]] = Counter()
-        for messages in self.sessions:
-            new_pairs: set[tuple[str, str]] = set()
-            for i, message in enumerate(messages):
-                later = [m.topics & self.topics for m in messages[i + 1 : i + 1 + REACH]]
-                fresh = frozenset().union(*later) - message.topics if later else frozenset()
-                new_pairs.update(product(message.topics & self.topics, fresh))
-            found.update(new_pairs)
-        return sorted(pair for pair, n in found.items() if n >= least and n >= SHARE * len(self.places[pair[0]]))
+        following = [[self._following(messages, i) for i in range(len(messages))] for messages in self.sessions]
+        pairs: list[tuple[str, str]] = []
+        for trigger in self.topics:  # one at a time: of all pairs of a year's talk a count each would fill the memory
+            found: Counter[str] = Counter()
+            came = self.places[trigger]
+            for s, places in came.items():
+                found.update(
+                    following[s][places[0]] if len(places) == 1 else {t for i in places for t in following[s][i]}
+                )
+            pairs += [(trigger, then) for then, n in found.items() if n >= least and n >= SHARE * len(came)]
+        return sorted(pairs)
+
+    def _following(self, messages: Sequence[TopicMessage], place: int) -> tuple[str, ...]:
+        """Return the topics that come up soon after a message and are not in it."""
+        later = frozenset[str]().union(*(m.topics for m in messages[place + 1 : place + 1 + REACH]))
+        return tuple((later & self.topics) - messages[place].topics)
 
     def evidence(self, trigger: str, then: str) -> dict[int, tuple[int, int]]:
         """Return session -> places of the first two messages in which one topic followed the other."""

@@ -23,7 +23,7 @@ OWN_RULES: Final = {
 
 def _space_faults(server: Server, count: Callable[..., int]) -> Iterator[Fault]:
     spaces = server.admin(lambda s: s.rows("spaces"), reading=True)
-    yield from space_faults(spaces, lambda number: count("count_without_vector", space=number))
+    yield from space_faults(spaces, lambda number: count("memories_without_vector", space=number))
 
 
 def _row_faults(

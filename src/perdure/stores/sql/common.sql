@@ -104,11 +104,6 @@ SELECT id FROM memory WHERE short_id >= :lowest AND short_id < :beyond ORDER BY 
 -- kind: routed
 SELECT id FROM operation WHERE namespace = :namespace AND id >= :lowest AND id < :beyond ORDER BY id LIMIT :limit;
 
--- name: find_short_operations_of
--- kind: routed
-SELECT id FROM operation WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond
-ORDER BY short_id, id LIMIT :limit;
-
 -- name: find_operations
 -- kind: fan-out
 SELECT id FROM operation WHERE id >= :lowest AND id < :beyond ORDER BY id LIMIT :limit;
@@ -222,16 +217,11 @@ SELECT namespace, id FROM operation WHERE namespace = :namespace AND id >= CAST(
 SELECT id, operation, at_ms FROM operation WHERE namespace = :namespace AND at_ms > :now AND operation <> 'upkeep'
 ORDER BY at_ms DESC, id LIMIT :limit;
 
--- Days are counted from 1970 UTC. A loss is dated by the memory, not by the operation: a late sweep is of several days.
+-- Days are counted from 1970 UTC. A loss (gone_by_day) is dated by the memory, not by the operation: a late sweep is of
+-- several days.
 -- name: stored_by_day
 -- kind: routed
 SELECT recorded_ms / 86400000, count(*) FROM memory WHERE namespace = :namespace AND recorded_ms >= :since GROUP BY 1;
-
--- name: gone_by_day
--- kind: routed
-SELECT m.status_ms / 86400000, coalesce(o.operation, ''), count(*) FROM memory AS m
-LEFT JOIN operation AS o ON o.namespace = m.namespace AND o.id = m.op
-WHERE m.namespace = :namespace AND m.status <> 'active' AND m.status_ms >= :since GROUP BY 1, 2;
 
 -- name: shortened_by_day
 -- kind: routed
@@ -572,21 +562,34 @@ DELETE FROM {vectors} WHERE namespace = :namespace
   AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = {vectors}.row)
   AND NOT EXISTS (SELECT 1 FROM content AS c WHERE c.namespace = :namespace AND c.row = {vectors}.row);
 
+-- Two kept counts tell of a namespace that no memory lacks a vector, unless there are several spaces: then all are looked at.
 -- name: places_without_vector
 -- kind: fan-out
-SELECT DISTINCT m.namespace FROM memory AS m
-WHERE m.namespace > :after AND m.namespace <= :last AND m.status = 'active'
-  AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
+SELECT n.namespace FROM namespace AS n
+WHERE n.namespace > :after AND n.namespace <= :last
+  AND (n.vectors <> n.documents OR EXISTS (SELECT 1 FROM space AS s WHERE s.number < :space OR s.number > :space))
+  AND EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.status = 'active'
+    AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row));
 
 -- name: count_without_vector
 -- kind: fan-out
-SELECT count(*) FROM memory AS m WHERE m.status = 'active'
+SELECT count(*) FROM memory AS m
+WHERE m.status = 'active' AND m.namespace IN (SELECT n.namespace FROM namespace AS n
+    WHERE n.vectors <> n.documents OR EXISTS (SELECT 1 FROM space AS s WHERE s.number < :space OR s.number > :space))
   AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
 
 -- name: count_without_vector_of
 -- kind: routed
-SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = 'active'
+SELECT count(*) FROM memory AS m
+WHERE m.namespace = :namespace AND m.status = 'active' AND EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = :namespace
+    AND (n.vectors <> n.documents OR EXISTS (SELECT 1 FROM space AS s WHERE s.number < :space OR s.number > :space)))
   AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row);
+
+-- Whatever is counted: for a check.
+-- name: memories_without_vector
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
 
 -- name: document_names
 -- kind: routed
@@ -627,6 +630,7 @@ SELECT count(*) FROM namespace AS n WHERE n.vectors <> (
 -- name: without_vector
 -- kind: routed
 SELECT m.row, m.id, c.text, c.packed, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
-WHERE m.namespace = :namespace AND m.row > :after
+WHERE m.namespace = :namespace AND m.row > :after AND EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = :namespace
+    AND (n.vectors <> n.documents OR EXISTS (SELECT 1 FROM space AS s WHERE s.number < :space OR s.number > :space)))
   AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row)
 ORDER BY m.row LIMIT :limit;

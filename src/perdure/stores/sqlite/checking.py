@@ -25,6 +25,7 @@ OWN_RULES: Final = {
     "gone_and_present": "memories that are there and told as gone",
     "impossible_accesses": "accesses that no recall can have made",
     "wrong_recall_counts": "namespaces with a wrong count of recalls",
+    "wrong_memory_counts": "namespaces with a wrong count of memories",
     "wrong_last_row": "last row of the file that is before that of a memory",
     "missing_operations": "operations missing in the numbering",
 }
@@ -105,7 +106,7 @@ def _rule_faults(connection: apsw.Connection) -> list[Iterator[Fault]]:
 
 def _space_faults(connection: apsw.Connection) -> Iterator[Fault]:
     def missing_count(space: int) -> int:
-        return int(fetch_value(connection, "count_without_vector", {"space": space}))
+        return int(fetch_value(connection, "memories_without_vector", {"space": space}))
 
     yield from space_faults(fetch_all(connection, "spaces"), missing_count)
 

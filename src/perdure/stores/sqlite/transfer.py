@@ -59,7 +59,7 @@ class SqliteTransfer(SqlTransfer):
 
 def _write_namespace(session: SqliteSession, rows: Sequence[Line]) -> None:
     for row in rows:
-        session.run("bump_version", at=row["created_ms"], policy=row["policy"], vectors=0)
+        session.run("bump_version", at=row["created_ms"], policy=row["policy"], vectors=0, documents=0)
 
 
 def _write_memories(session: SqliteSession, rows: Sequence[Line]) -> None:

@@ -58,7 +58,9 @@ def apply_plan(session: SqliteSession, plan: Plan, fence: Lease | None = None) -
 def write_rows(session: SqliteSession, plan: Plan) -> PlanWriter:
     """Write a plan's rows with all that is derived from them, and no journal: it is the caller's to bring."""
     brought = sum(map(_brings_vector, plan.changes))
-    ((version, unpacked),) = session.rows("bump_version", at=plan.at, policy=plan.policy, vectors=brought)
+    documents = sum(map(_brings_memory, plan.changes))
+    counts = {"vectors": brought, "documents": documents}
+    ((version, unpacked),) = session.rows("bump_version", at=plan.at, policy=plan.policy, **counts)
     writer = _Writer(session, plan, version)
     writer.write_all()
     if brought and unpacked >= SEGMENT:
@@ -71,6 +73,11 @@ def _brings_vector(change: Change) -> bool:
     if change.before is not None or change.after is None:
         return False
     return change.target is Target.VECTOR or (change.target is Target.MEMORY and bool(change.after.get("space")))
+
+
+def _brings_memory(change: Change) -> int:
+    """Return 1 of a new memory, -1 of one that is removed, and 0 of any other change."""
+    return (change.before is None) - (change.after is None) if change.target is Target.MEMORY else 0
 
 
 def _write_journal(session: SqliteSession, plan: Plan, vectors: Mapping[tuple[Target, str], bytes]) -> None:

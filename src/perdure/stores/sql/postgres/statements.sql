@@ -346,6 +346,11 @@ SELECT count(*) FROM memory WHERE held = true AND due_ms IS NOT NULL AND due_ms 
 
 -- --- the journal
 
+-- name: find_short_operations_of
+-- kind: routed
+SELECT id FROM operation WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond
+ORDER BY short_id, id LIMIT :limit;
+
 -- name: operations_of
 -- kind: routed
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
@@ -480,6 +485,11 @@ WHERE c.namespace = :namespace AND c.row = ANY(CAST(:rows AS bigint[])) AND c.sh
 UPDATE namespace SET approximate = :space WHERE namespace = :namespace;
 
 -- --- documents beside memories
+
+-- name: documents_named
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND name = ANY(CAST(:names AS text[])) ORDER BY id, name;
 
 -- name: insert_document
 -- kind: routed
@@ -897,6 +907,12 @@ ORDER BY position;
 SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before, j.after, j.because, o.policy
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
 WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
+
+-- name: gone_by_day
+-- kind: routed
+SELECT m.status_ms / 86400000, coalesce(o.operation, ''), count(*) FROM memory AS m
+LEFT JOIN operation AS o ON o.namespace = m.namespace AND o.id = m.op
+WHERE m.namespace = :namespace AND m.status <> 'active' AND m.status_ms >= :since GROUP BY 1, 2;
 
 -- name: tally
 -- kind: fan-out

@@ -15,8 +15,10 @@ SELECT coalesce(sum(unused), 0) FROM dbstat WHERE aggregate = TRUE;
 
 -- name: bump_version
 -- kind: routed
-INSERT INTO namespace (namespace, version, created_ms, policy, vectors) VALUES (:namespace, 1, :at, :policy, :vectors)
-ON CONFLICT (namespace) DO UPDATE SET version = version + 1, vectors = vectors + excluded.vectors
+INSERT INTO namespace (namespace, version, created_ms, policy, vectors, documents)
+VALUES (:namespace, 1, :at, :policy, :vectors, :documents)
+ON CONFLICT (namespace) DO UPDATE SET
+  version = version + 1, vectors = vectors + excluded.vectors, documents = documents + excluded.documents
 RETURNING version, vectors - packed;
 
 -- name: count_packed
@@ -209,6 +211,11 @@ ORDER BY m.id LIMIT :limit;
 -- name: find_short_ids_of
 -- kind: routed
 SELECT id FROM memory INDEXED BY memory_short_id
+WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond ORDER BY short_id, id LIMIT :limit;
+
+-- name: find_short_operations_of
+-- kind: routed
+SELECT id FROM operation INDEXED BY operation_short_id
 WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond ORDER BY short_id, id LIMIT :limit;
 
 -- name: importance_rows
@@ -429,6 +436,14 @@ INSERT INTO document (namespace, shelf, id, name, data) VALUES (:namespace, :she
 UPDATE document SET data = :after
 WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AND data = :before;
 
+-- The likelihood makes it use the index of names: else it reads the whole shelf in the order that is asked for.
+-- name: documents_named
+-- kind: routed
+SELECT DISTINCT d.shelf, d.id, d.name, d.data
+FROM json_each(:names) AS n CROSS JOIN document AS d
+  ON d.namespace = :namespace AND d.shelf = :shelf AND likelihood(d.name = n.value, 0.0001)
+ORDER BY d.id, d.name;
+
 -- name: delete_document
 -- kind: routed
 DELETE FROM document
@@ -584,6 +599,10 @@ WHERE a.namespace = :namespace AND (typeof(a.at_ms) <> 'integer' OR typeof(a.tim
 -- kind: fan-out
 SELECT count(*) FROM namespace AS n WHERE n.recalls <> (SELECT count(*) FROM recall_log AS r WHERE r.namespace = n.namespace);
 
+-- name: wrong_memory_counts
+-- kind: fan-out
+SELECT count(*) FROM namespace AS n WHERE n.documents <> (SELECT count(*) FROM memory AS m WHERE m.namespace = n.namespace);
+
 -- name: wrong_last_row
 -- kind: fan-out
 SELECT coalesce((SELECT max(row) FROM memory), 0) > coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'memory'), 0);
@@ -642,7 +661,8 @@ DELETE FROM cell_map WHERE namespace = :namespace;
 -- name: recount
 -- kind: routed
 UPDATE namespace SET packed = 0, recalls = (SELECT count(*) FROM recall_log AS r WHERE r.namespace = :namespace),
-  vectors = (SELECT count(*) FROM vector AS v WHERE v.namespace = :namespace)
+  vectors = (SELECT count(*) FROM vector AS v WHERE v.namespace = :namespace),
+  documents = (SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace)
 WHERE namespace = :namespace;
 
 -- name: texts_with_rows
@@ -742,6 +762,13 @@ WHERE j.namespace = :namespace AND o.id = :operation ORDER BY j.position;
 SELECT o.id, o.operation, j.namespace, o.at_ms, j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id), o.policy
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND likelihood(j.id = packed_id(:id), 0.0001) ORDER BY j.operation, j.position;
+
+-- Without the name of the index it reads all memories, not those that are hidden.
+-- name: gone_by_day
+-- kind: routed
+SELECT m.status_ms / 86400000, coalesce(o.operation, ''), count(*) FROM memory AS m INDEXED BY memory_unfit
+LEFT JOIN operation AS o ON o.namespace = m.namespace AND o.id = m.op
+WHERE m.namespace = :namespace AND m.status <> 'active' AND m.status_ms >= :since GROUP BY 1, 2;
 
 -- By the index of these three (memory_counts).
 -- name: tally
