@@ -11,6 +11,7 @@ from typing import Final
 
 from perdure.records.patterns import lazy_pattern
 from perdure.rules.language.sentences import sentences
+from perdure.rules.language.words import word_set
 
 NO_ORDER: Final = (
     r"a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
@@ -100,26 +101,32 @@ _OF_THE_BODY: Final = lazy_pattern(
 """What somebody's body cannot take or do: it is dangerous to forget, and seldom passes."""
 
 
-_RULE_OF_A_NOTE: Final = lazy_pattern(
-    r"\b(?:never|always|at\s+all\s+times|without\s+exception|nie|niemals|immer|stets|grundsätzlich|ausnahmslos|nunca|siempre|jamás|jamais"
-    r"|toujours|sempre|nooit|altijd|aldrig|alltid|nigdy|zawsze)\b"
-    r"|\b(?:no|kein(?:e|en|er)?|ning[uú]n[oa]?|aucune?|nenhuma?|nessun[oa]?|geen)\s+(?:[\w'-]+\s+){1,6}?(?:without|ohne|sin|sans|sem|senza|zonder)\b"
-    r"|\A\W*(?:[\w-]+\s)?(?:rules?|policy|convention|regla|norma|regel|règle|regra|regola)\s*:"
-    r"|\b(?:prefers?|preferred|bevorzug\w+|pr[ée]f[èe]re\w*|prefier[eo]\w*|prefere\w*|preferisc\w+)\b"
-    r"|\b(?:wants?|likes?|expects?|asks?\s+for|möchte|will|wünscht|quiere|pide|veut|souhaite|quer|vuole|wil)\b[^.!?]{0,60}"
-    r"\b(?:answers?|replies|responses?|antwort\w*|respuestas?|réponses?|respostas?|risposte|antwoord\w*)\b",
-    re.IGNORECASE,
+_WORD: Final = lazy_pattern(r"[^\W\d_]+")
+_ALWAYS: Final = word_set(
+    "never always nie niemals immer stets grundsätzlich ausnahmslos nunca siempre jamás jamais toujours sempre nooit"
+    " altijd aldrig alltid nigdy zawsze prefers prefer preferred bevorzugt bevorzugen prefiere prefieren préfère"
+    " préfèrent prefere preferem preferisce"
 )
-"""What says in a note that something is so at all times, is called a rule, or is what somebody prefers.
+"""In talk these are said lightly; who notes them down means them.
 
-In talk "never" and "always" are said lightly; who notes them down means them. Of 232 notes of agents that a stranger
-wrote six have such words, one of them lightly; of 71 of another nine, all of them rules.
+Of 232 notes of agents that a stranger wrote, six have such a word or are of a form below, one of them lightly; of 71 of
+another nine, all of them rules.
 """
+_WITHOUT: Final = (
+    r"\b(?:no|kein(?:e|en|er)?|ning[uú]n[oa]?|aucune?|nenhuma?|nessun[oa]?|geen)\s(?:[\w'-]{1,30}\s){1,6}?(?:without|ohne|sin"
+    r"|sans|sem|senza|zonder)\b"
+)
+_LABEL: Final = r"\A\W{0,3}(?:[\w-]{1,30}\s)?(?:rules?|policy|convention|regla|norma|regel|règle|regra|regola)\s?:"
+_ANSWERS: Final = (
+    r"\b(?:wants?|likes?|expects?|asks?\sfor|möchte|will|wünscht|quiere|pide|veut|souhaite|quer|vuole|wil)\b[^.!?]{0,60}"
+    r"\b(?:answers?|replies|responses?|antwort\w{0,6}|respuestas?|réponses?|respostas?|risposte|antwoord\w{0,6})\b"
+)
+_RULE_OF_A_NOTE: Final = lazy_pattern(f"{_WITHOUT}|{_LABEL}|{_ANSWERS}", re.IGNORECASE)
 
 
 def states_rule(note: str) -> bool:
     """Return whether a note tells what is always to be done or left, or how somebody wants things to be."""
-    return _RULE_OF_A_NOTE.search(note) is not None
+    return not _ALWAYS.isdisjoint(_WORD.findall(note.lower())) or _RULE_OF_A_NOTE.search(note) is not None
 
 
 def is_standing_order(part: str) -> bool:

@@ -585,11 +585,6 @@ SELECT count(*) FROM content AS c CROSS JOIN LATERAL unnest(c.tags) AS j(value) 
 -- kind: routed
 SELECT id, shelf, name, data FROM document WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
 
--- name: documents_named
--- kind: routed
-SELECT shelf, id, name, data FROM document
-WHERE namespace = :namespace AND shelf = :shelf AND name = ANY(CAST(:names AS text[])) ORDER BY id, name;
-
 -- name: links_of
 -- kind: routed
 SELECT kind, other, weight FROM link WHERE namespace = :namespace AND id = :id

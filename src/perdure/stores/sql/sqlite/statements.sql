@@ -686,12 +686,6 @@ SELECT count(*) FROM content AS c CROSS JOIN json_each(CASE WHEN json_valid(c.ta
 SELECT d.id, d.shelf, d.name, d.data
 FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.namespace = :namespace AND likelihood(d.id = i.value, 0.0001);
 
--- name: documents_named
--- kind: routed
-SELECT d.shelf, d.id, d.name, d.data FROM json_each(:names) AS n CROSS JOIN document AS d
-  ON d.namespace = :namespace AND d.shelf = :shelf AND likelihood(d.name = n.value, 0.0001)
-ORDER BY d.id, d.name;
-
 -- name: links_of
 -- kind: routed
 SELECT kind, other, weight FROM link WHERE namespace = :namespace AND id = :id
