@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import tzinfo
 from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Names
@@ -32,7 +33,7 @@ from perdure.operations.documents import (
 from perdure.operations.interruptions import interruptions
 from perdure.operations.ports import Context
 from perdure.operations.repeated_statements import newest
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant, day_at, zone_text
 from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status, Trust
 from perdure.records.outcome import FactReasons, RestingFact, SayingMemory
 from perdure.records.recall import Filters
@@ -64,7 +65,7 @@ def facts(
     lessons = PredicateSynonyms(ctx, namespace, DocumentEdits())
     registry = resources(ctx).predicates
     called = () if predicate is None else (registry.name(predicate), predicate_name(predicate, registry))
-    wanted = frozenset(map(lessons.name, called))
+    wanted, zone = frozenset(map(lessons.name, called)), ctx.policy.days.tz
     result: list[FactLine] = []
     held: set[str] = set()  # at the time that is asked about
     for some in _by_subject(ctx, namespace, names, subject, rest=past):
@@ -80,7 +81,7 @@ def facts(
         lines_at = [(line, line.state in _SHOWN) for line in lines]
         if then.looks_back:
             known = with_known_starts(ctx, namespace, chosen)
-            lines_at = [s for f in lines if (s := fact_at(f, known[f.id], states[f.id], then)) is not None]
+            lines_at = [s for f in lines if (s := fact_at(f, known[f.id], states[f.id], then, zone)) is not None]
             held |= {line.id for line, holds in lines_at if holds and line.state != UPCOMING}
         result += [line for line, holds in lines_at if past or holds]
         if len(result) >= limit and not past:
@@ -116,7 +117,11 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
     if then.known_at is not None:
         states = ctx.store.states(namespace, list(some)) if some else {}
         known = Filters(known_at=then.known_at)
-        lines = [s[0] for f in lines if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known))]
+        lines = [
+            s[0]
+            for f in lines
+            if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known, ctx.policy.days.tz))
+        ]
     else:
         lines = with_doubts(ctx, namespace, lines, then)
     lines.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
@@ -185,12 +190,12 @@ def _by_end(links: Iterable[tuple[str, str]], end: int) -> dict[str, list[str]]:
 
 
 def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Instant, word: Trust) -> FactLine:
-    state, policy = memory.state, ctx.policy
+    state, policy, zone = memory.state, ctx.policy, ctx.policy.days.tz
     has_ended = fact.has_ended(now)
     over = state.status is Status.ACTIVE and has_ended
     shown = FactState.SUPERSEDED.value if over else state_of(state, policy, now).value
     aging = is_aging(state, policy, now) and not over
-    asked = without_begun_day(memory, now)
+    asked = without_begun_day(memory, day_at(now, zone))
     subject = names.current_entity(fact.subject)
     return FactLine(
         id=memory.id,
@@ -206,10 +211,10 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         confirmations=state.reinforcements,
         learned=fact.learned.value,
         trust=fact.trust.value,
-        valid_from=_when(fact.valid_from),
-        valid_to=_when(fact.valid_to),
-        believed_from=_when(state.recorded_ms),
-        believed_to=_when(believed_until(fact, state)),
+        valid_from=_when(fact.valid_from, zone),
+        valid_to=_when(fact.valid_to, zone),
+        believed_from=_when(state.recorded_ms, zone),
+        believed_to=_when(believed_until(fact, state), zone),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
         question=confirmation_question(asked, validated_at(state), word) if aging and not fact.denied else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
@@ -219,8 +224,8 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
     )
 
 
-def _when(at: Instant | None) -> str:
-    return "" if at is None else text_of(at)
+def _when(at: Instant | None, zone: tzinfo | None) -> str:
+    return "" if at is None else zone_text(at, zone)
 
 
 def resting_facts(

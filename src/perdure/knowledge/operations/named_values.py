@@ -41,7 +41,11 @@ def _timeline_of_name(ctx: Context, namespace: str, names: Names, name: str, the
     if then.known_at is not None:
         states = ctx.store.states(namespace, list(some)) if some else {}
         known = Filters(known_at=then.known_at)
-        lines = [s[0] for f in lines if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known))]
+        lines = [
+            s[0]
+            for f in lines
+            if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known, ctx.policy.days.tz))
+        ]
     lines = sorted(lines, key=lambda f: (f.valid_from, f.believed_from, f.id))[-_MOST:]
     named = _memories_naming(ctx, namespace, name, words, then)
     if not lines and not named:

@@ -315,7 +315,7 @@ def begins_otherwise(claim: Claim, known: KnownFact) -> bool:
     since = _since(known)
     if claim.valid_from is None or claim.valid_from in (since, claim.valid_to):
         return False
-    return since != known.state.created_ms or claim.valid_from // DAY_MS != since // DAY_MS
+    return since != known.state.created_ms or not claim.valid_from <= since < claim.valid_from + DAY_MS
 
 
 def _contradicts(claim: Claim, fact: Fact) -> bool:
