@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from typing import Final
@@ -113,19 +113,22 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
     names = names_of(ctx, namespace)
     subject = find_entity(ctx, names, entity, namespace)
     some = {fact.id: fact for fact in all_facts(ctx, namespace, names, subject)}
-    lines = fact_lines(ctx, namespace, list(some.values()), names, then)
-    if then.known_at is not None:
-        states = ctx.store.states(namespace, list(some)) if some else {}
-        known = Filters(known_at=then.known_at)
-        lines = [
-            s[0]
-            for f in lines
-            if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known, ctx.policy.days.tz))
-        ]
-    else:
-        lines = with_doubts(ctx, namespace, lines, then)
+    lines = lines_known_at(ctx, namespace, some, names, then)
+    lines = lines if then.known_at is not None else with_doubts(ctx, namespace, lines, then)
     lines.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
     return Timeline(subject, names.entity(subject).name, tuple(lines))
+
+
+def lines_known_at(
+    ctx: Context, namespace: str, some: Mapping[str, Fact], names: Names, then: Filters
+) -> list[FactLine]:
+    """Return facts as they are now, or as they looked by what was known at a time."""
+    lines = fact_lines(ctx, namespace, list(some.values()), names, then)
+    if then.known_at is None:
+        return lines
+    states, zone = find_states(ctx, namespace, some), ctx.policy.days.tz
+    known, there = Filters(known_at=then.known_at), [f for f in lines if f.id in states]
+    return [s[0] for f in there if (s := fact_at(f, some[f.id], states[f.id], known, zone))]
 
 
 def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -> Iterator[Fact]:
