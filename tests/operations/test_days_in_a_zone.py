@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from conftest import WORDS_ONLY
+from perdure.interfaces.http.decoding import decode_value
+from perdure.knowledge.records.results import FactLine
 
 ZONES = ["Pacific/Kiritimati", "America/Los_Angeles"]
 PLAN = {"subject": "Lumen", "predicate": "plan"}
@@ -63,8 +65,9 @@ def test_a_plan_is_shown_with_its_day_until_that_has_come(memory, clock, zone):
     (old,) = (f for f in memory.facts("Lumen", past=True) if f.value == "Silver")
     (new,) = memory.facts("Lumen")
     assert (old.valid_from[:10], old.valid_to[:10], new.valid_from[:10]) == ("2026-01-01", "2026-04-01", "2026-04-01")
-    begin = datetime(2026, *FIRST, tzinfo=zone).astimezone(UTC)
-    assert new.to_dict()["valid_from"] == f"{begin:%Y-%m-%dT%H:%M}:00.000Z"
+    begin = datetime(2026, *FIRST, tzinfo=zone)
+    assert new.to_dict()["valid_from"] == begin.isoformat(timespec="milliseconds")
+    assert decode_value(FactLine, new.to_dict()) == new
     assert memory.why(new.id).fact.valid_from == new.valid_from
     sheet = memory.answer_sheet("Which plan is Lumen on?")
     assert [(e.says, e.since) for e in sheet.known] == [("Lumen: plan: Gold", "2026-04-01")]

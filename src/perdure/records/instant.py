@@ -100,8 +100,12 @@ def text_of(instant: Instant) -> str:
 
 def zone_text(instant: Instant, zone: tzinfo | None) -> str:
     """Return an instant by the clocks of a zone, ``2026-11-21 18:30 +0900``; as ``text_of`` where these show UTC."""
-    shown = from_instant(instant).astimezone(zone)
-    return f"{shown:%Y-%m-%d %H:%M %z}" if shown.utcoffset() else text_of(instant)
+    return moment_text(from_instant(instant).astimezone(zone))
+
+
+def moment_text(moment: datetime) -> str:
+    """Return a moment by the clocks of its own zone, as ``zone_text`` does."""
+    return moment.strftime("%Y-%m-%d %H:%M %z" if moment.utcoffset() else "%Y-%m-%d %H:%M UTC")
 
 
 def read_text(text: str) -> datetime:

@@ -10,9 +10,9 @@ from enum import Enum
 from functools import cache
 from typing import Any, ClassVar, Final
 
-from perdure.records.instant import from_instant, json_text, read_text
+from perdure.records.instant import from_instant, json_text
 
-_MINUTE: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d (?:UTC|[+-]\d{4})")
+_MINUTE: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d) (?:UTC|([+-]\d\d)(\d\d))")
 _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 
@@ -43,9 +43,10 @@ class JsonRecord:
 def _instant_text(value: int | str) -> str:
     if isinstance(value, int):
         return json_text(from_instant(value))
-    if not _MINUTE.fullmatch(value):
+    if (found := _MINUTE.fullmatch(value)) is None:
         return value
-    return f"{value[:10]}T{value[11:16]}:00.000Z" if value.endswith("UTC") else json_text(read_text(value))
+    day, minute, hours, minutes = found.groups()
+    return f"{day}T{minute}:00.000{f'{hours}:{minutes}' if hours else 'Z'}"
 
 
 @cache
