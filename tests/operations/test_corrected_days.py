@@ -44,7 +44,7 @@ HANDING = {
         (("02", "20"), ("02", "06"), []),
         (("02", "06"), ("02", "20"), [("on leave", "11-02", "11-20")]),
         (("02", None), (None, "06"), []),
-        (("02", "20"), ("03", "20"), [("on leave", "11-03", "11-20")]),
+        (("03", "20"), ("02", "20"), [("on leave", "11-02", "11-20")]),
         (("02", "20"), (None, None), [("on leave", "11-02", "11-20")]),
     ],
 )
@@ -65,8 +65,10 @@ def test_the_later_days_hold_and_the_earlier_stay_known(memory, clock, path, han
     assert logical(path) == before
 
 
-@pytest.mark.parametrize("named", ["", "value", "id"])
-@pytest.mark.parametrize("begin", ["2026-10-20", "2026-10-10"])
+@pytest.mark.parametrize(
+    ("named", "begin"),
+    [("", "2026-10-10"), *((named, begin) for named in ("value", "id") for begin in ("2026-10-20", "2026-10-10"))],
+)
 def test_a_wrong_first_day_is_put_right_with_the_last_day_of_what_came_before(memory, clock, path, named, begin):
     memory.remember("Ravi leads.", facts=[{**LEAD, "value": "Ravi", "valid_from": "2026-10-01"}])
     clock.passes(days=1)
@@ -85,6 +87,66 @@ def test_a_wrong_first_day_is_put_right_with_the_last_day_of_what_came_before(me
     assert told[fact.id].superseded_by == (memory.facts("on-call")[0].id,)
     memory.undo(done.operation)
     assert logical(path) == before
+
+
+LEEDS = {"subject": "Omar", "predicate": "home", "value": "Leeds"}
+
+
+def in_update(memory, claim):
+    return memory.update(memory.list(kinds=["note"])[0].id, "Omar came to Leeds later.", facts=[claim])
+
+
+@pytest.mark.parametrize("handing", ["remember", "learn"])
+@pytest.mark.parametrize("first", ["2024-01-01", None])
+def test_a_value_that_is_said_again_with_a_later_day_is_confirmed_and_keeps_its_start(
+    memory, clock, path, handing, first
+):
+    memory.remember("Omar lives in Leeds.", facts=[{**LEEDS, "valid_from": first}])
+    (known,), before = memory.facts("Omar"), logical(path)
+    clock.passes(days=40)
+    done = HANDING[handing](memory, {**LEEDS, "valid_from": "2026-12-13"})
+    (fact,) = memory.facts("Omar", past=True)
+    assert (fact.id, fact.state, fact.valid_from, fact.confirmations) == (known.id, "active", known.valid_from, 2)
+    for day in (datetime(2025, 1, 1, tzinfo=UTC), at(12, 1)):
+        known_then = [f.value for f in memory.facts("Omar", as_of=day)]
+        assert known_then == (["Leeds"] if first or day == at(12, 1) else [])
+        assert ("never true" in memory.answer_sheet("Where did Omar live?", as_of=day).text) is False
+    assert [t.id for t in memory.timeline("Omar").facts] == [known.id]
+    memory.undo(memory.history()[0].id if handing == "learn" else done.operation)
+    assert logical(path) == before
+
+
+def test_a_later_day_with_an_end_keeps_the_start_as_well(memory, clock):
+    memory.remember("Omar lives in Leeds.", facts=[{**LEEDS, "valid_from": "2024-01-01"}])
+    clock.passes(days=4)
+    memory.remember("Until Christmas.", facts=[{**LEEDS, "valid_from": "2026-11-07", "valid_to": "2026-12-24"}])
+    assert [(f.valid_from[:10], f.valid_to[:10]) for f in memory.facts("Omar")] == [("2024-01-01", "2026-12-24")]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        in_update,
+        lambda memory, claim: memory.learn(claims=[{**claim, "replaces": "Leeds"}]),
+        lambda memory, claim: memory.learn(claims=[{**claim, "replaces": memory.facts("Omar")[0].id}]),
+    ],
+    ids=["update", "by value", "by id"],
+)
+def test_a_later_start_corrects_where_it_is_said_to(memory, clock, told):
+    memory.remember("Omar lives in Leeds.", facts=[{**LEEDS, "valid_from": "2024-01-01"}])
+    clock.passes(days=4)
+    told(memory, {**LEEDS, "valid_from": "2025-06-01"})
+    assert [f.valid_from[:10] for f in memory.facts("Omar")] == ["2025-06-01"]
+
+
+def test_a_plan_that_has_begun_is_confirmed_by_the_day_of_the_talk_and_moved_by_another(memory, clock):
+    leads = {**LEAD, "value": "Noor", "valid_from": "2026-11-10"}
+    memory.learn(claims=[leads])
+    clock.now = at(11, 20)
+    memory.learn(claims=[{**leads, "valid_from": "2026-11-20"}])
+    assert days(memory, "on-call") == [("Noor", "11-10", "")]
+    memory.learn(claims=[{**leads, "valid_from": "2026-11-12"}])
+    assert days(memory, "on-call") == [("Noor", "11-10", "")]
 
 
 ENDS = {

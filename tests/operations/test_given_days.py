@@ -42,11 +42,13 @@ def test_one_value_may_end_on_the_day_on_which_the_next_begins(memory):
     assert [f.value for f in memory.facts("main")] == ["off"]
 
 
-def test_a_day_that_has_begun_somewhere_has_begun(memory):
+@pytest.mark.parametrize(("zone", "state"), [("Asia/Tokyo", "active"), ("UTC", "upcoming"), ("Etc/GMT+9", "upcoming")])
+def test_a_day_has_begun_as_soon_as_it_has_in_the_policy_s_zone(opening, clock, zone, state):
+    clock.now = datetime(2026, 1, 5, 20, tzinfo=UTC)
+    memory = opening({**WORDS_ONLY, "days": {"zone": zone}})
     memory.learn(claims=[{**FREEZE, "valid_from": "2026-01-06"}])  # it is 5 in the morning in Tokyo
     (fact,) = memory.facts("main")
-    assert fact.valid_from[:10] == "2026-01-06"
-    assert fact.state == "active"
+    assert (fact.valid_from[:10], fact.state) == ("2026-01-06", state)
     for subject, late in (("dev", "2026-01-07"), ("test", "2026-01-06T00:00Z")):
         memory.learn(claims=[{**FREEZE, "subject": subject, "valid_from": late}])
         assert [f.state for f in memory.facts(subject)] == ["upcoming"]

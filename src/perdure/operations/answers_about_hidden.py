@@ -5,7 +5,7 @@ from __future__ import annotations
 from perdure.operations.documents import successors
 from perdure.operations.ports import Context
 from perdure.records.errors import InvalidInput
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant, day_at
 from perdure.records.memory import STANDS_FOR, Kind, Record, Status
 
 
@@ -55,11 +55,12 @@ def refused_as_ended(ctx: Context, record: Record, end: Instant, follower: str) 
         end: When it ended.
         follower: What took its place then; empty where nothing was planned to.
     """
-    told = f"{record.id} ended on {text_of(end)[:10]}, so nobody can confirm that it still holds."
+    day = day_at(end, ctx.policy.days.tz)
+    told = f"{record.id} ended on {day}, so nobody can confirm that it still holds."
     again = "If it holds again, remember it again, with the fact and without valid_to."
     later = next(iter(ctx.store.get(record.namespace, [follower])), None) if follower else None
     if later is not None and later.state.status is Status.ACTIVE:
-        told = f"{record.id} ended on {text_of(end)[:10]}: {later.id} took its place."
+        told = f"{record.id} ended on {day}: {later.id} took its place."
         again = f"If the old one holds again, use `correct` for {later.id} with the old value."
     return InvalidInput(told, remedy=again)
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from perdure.operations.documents import find_documents, find_records
 from perdure.operations.ports import Context
-from perdure.records.instant import Instant, day_at, text_of
+from perdure.records.instant import Instant, day_at
 from perdure.records.memory import INTERRUPTS, Record, Shelf, Status
 from perdure.records.recall import Filters, Interruption
 from perdure.rules.point_in_time import was_there
@@ -84,21 +84,23 @@ def _interruption(
         return None
     begin, end = min(p.begin for p in now), max(p.end for p in now)
     for period in sorted(periods):
-        end = max(end, period.end) if _day(period.begin) <= _next_day(ctx, end) else end
+        end = max(end, period.end) if _day(ctx, period.begin) <= _next_day(ctx, end) else end
     for period in sorted(periods, key=lambda p: p.end, reverse=True):
-        begin = min(begin, period.begin) if _day(begin) <= _next_day(ctx, period.end) else begin
+        begin = min(begin, period.begin) if _day(ctx, begin) <= _next_day(ctx, period.end) else begin
     own, again = days[fact].valid_to, _next_day(ctx, end)
     holds_again = own is None or (end < own and _next_day(ctx, own) > again)
-    return Interruption(_day(begin), again if holds_again else "", tuple(p.fact for p in sorted(now, reverse=True)))
+    return Interruption(
+        _day(ctx, begin), again if holds_again else "", tuple(p.fact for p in sorted(now, reverse=True))
+    )
 
 
-def _day(at: Instant) -> str:
-    return text_of(at)[:10]
+def _day(ctx: Context, at: Instant) -> str:
+    return day_at(at, ctx.policy.days.tz).isoformat()
 
 
 def _next_day(ctx: Context, end: Instant) -> str:
-    """Return the first day after an end: a last day is of the policy's zone, the first day of what follows of UTC."""
-    return max(_day(end + 1), day_at(end + 1, ctx.policy.days.tz).isoformat())
+    """Return the first day after an end."""
+    return _day(ctx, end + 1)
 
 
 def _holds(record: Record, days: _Days, at: Instant, then: Filters) -> bool:

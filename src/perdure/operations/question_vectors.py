@@ -6,6 +6,7 @@ from collections import OrderedDict
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from perdure.operations.embedder_space import space_of
 from perdure.records.vector import Space, Vector
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class QuestionVectors:
             kept, cleared = self._vectors.get(text), self._cleared
             if kept is not None:
                 self._vectors.move_to_end(text)
-        if kept is not None and embedder.space == space:
+        if kept is not None and space_of(embedder) == space:
             return kept, space
         made = embedder.embed([text], purpose="query")[0]
         own = embedder.space  # some embedders know their space only after their first vector

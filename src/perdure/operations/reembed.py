@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from perdure.operations.embedder_space import space_of
 from perdure.operations.extension import TaskResult
 from perdure.operations.ports import Context, PackedEmbedder, Progress
 from perdure.operations.superseding import superseding_links
@@ -19,14 +20,6 @@ BATCH: Final = 256
 AT_ONCE: Final = 20_000  # vectors of one run of maintenance; the rest is made at the next
 
 
-def _space(embedder: PackedEmbedder) -> Space:
-    try:
-        return embedder.space
-    except EmbedderError:  # some know their space only after their first vector
-        embedder.embed(["Perdure"], purpose="document")
-        return embedder.space
-
-
 def reembed(ctx: Context, *, progress: Progress | None = None) -> ReembedResult:
     """Give every memory a vector of the embedder's space, and search in that space once all have one.
 
@@ -37,7 +30,7 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> ReembedResult:
             "No embedder is available to make vectors.",
             remedy=f"{how_to_install('local')} Or set one in the policy ([embedder]).",
         )
-    space = _space(ctx.embedder)
+    space = space_of(ctx.embedder)
     before = ctx.store.space()
     moving = before is not None and before.name != space.name
     ctx.store.prepare_space(space, to_search=True)
@@ -90,7 +83,7 @@ def embed_waiting(ctx: Context, namespace: str) -> TaskResult:
     """Give what was stored without a vector one of the space that searches use; another space needs ``reembed``."""
     if ctx.embedder is None:
         return "no embedder", {}
-    space = _space(ctx.embedder)
+    space = space_of(ctx.embedder)
     active = ctx.store.space()
     if active is not None and active.name != space.name:
         return f"searches use {active.name}, the embedder makes {space.name}: run `perdure reembed`", {"embedded": 0}

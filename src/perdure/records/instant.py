@@ -9,7 +9,8 @@ from perdure.records.errors import InvalidInput
 from perdure.records.wording import parameter_name, term, type_name
 
 Instant = int  # milliseconds since 1970-01-01T00:00:00Z
-InstantText = Annotated[str, "2026-11-21 09:30 UTC"]  # as ``text_of`` tells it, to the minute; JSON has RFC 3339
+# As ``text_of`` or, of facts, ``zone_text`` tells it, to the minute; JSON has RFC 3339.
+InstantText = Annotated[str, "2026-11-21 09:30 UTC"]
 
 DAY_MS: Final = 86_400_000
 HOUR_MS: Final = 3_600_000
@@ -82,6 +83,12 @@ def wall_clock(instant: Instant, zone: tzinfo | None) -> Instant:
     return to_instant(from_instant(instant).astimezone(zone).replace(tzinfo=UTC))
 
 
+def from_wall_clock(instant: Instant, zone: tzinfo | None) -> Instant:
+    """Return the instant of which ``wall_clock`` tells another one."""
+    shown = from_instant(instant).replace(tzinfo=zone)
+    return to_instant(shown if zone is not None else shown.astimezone())
+
+
 def json_text(moment: datetime) -> str:
     """Return a moment as JSON has it: RFC 3339 in UTC, always with milliseconds, ``2026-11-21T09:30:00.000Z``."""
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
@@ -90,3 +97,22 @@ def json_text(moment: datetime) -> str:
 def text_of(instant: Instant) -> str:
     """Return an instant as ``2026-11-21 09:30 UTC``, the form that reasons and reports use."""
     return from_instant(instant).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def zone_text(instant: Instant, zone: tzinfo | None) -> str:
+    """Return an instant by the clocks of a zone, ``2026-11-21 18:30 +0900``; as ``text_of`` where these show UTC."""
+    return moment_text(from_instant(instant).astimezone(zone))
+
+
+def moment_text(moment: datetime) -> str:
+    """Return a moment by the clocks of its own zone, as ``zone_text`` does."""
+    return moment.strftime("%Y-%m-%d %H:%M %z" if moment.utcoffset() else "%Y-%m-%d %H:%M UTC")
+
+
+def read_text(text: str) -> datetime:
+    """Return the moment that ``text_of`` or ``zone_text`` tells.
+
+    Raises:
+        ValueError: The text is no such moment.
+    """
+    return datetime.strptime(text.replace(" UTC", " +0000"), "%Y-%m-%d %H:%M %z").astimezone(UTC)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 from perdure.records.instant import from_instant, json_text
 
-_MINUTE: Final = re.compile(r"^(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC$")
+_MINUTE: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d) (?:UTC|([+-]\d\d)(\d\d))")
 _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 
@@ -32,13 +32,21 @@ class JsonRecord:
             if type(value) not in _PLAIN:
                 value = as_json(value)
             if name in instants and value:
-                is_number = isinstance(value, int)
-                value = json_text(from_instant(value)) if is_number else _MINUTE.sub(r"\1T\2:00.000Z", value)
+                value = _instant_text(value)
             if name in merged:
                 data |= value
             else:
                 data[name] = value
         return data
+
+
+def _instant_text(value: int | str) -> str:
+    if isinstance(value, int):
+        return json_text(from_instant(value))
+    if (found := _MINUTE.fullmatch(value)) is None:
+        return value
+    day, minute, hours, minutes = found.groups()
+    return f"{day}T{minute}:00.000{f'{hours}:{minutes}' if hours else 'Z'}"
 
 
 @cache

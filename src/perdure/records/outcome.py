@@ -170,8 +170,8 @@ class FactClaim(TypedDict):
         replaces: The value that no longer holds, or the id of a memory that says it; one of no memory is refused.
         valid_from: Since when it is true: a date, or a date and time with its zone; when it was said if left out. On
             a day to come it is upcoming until then, and what it takes the place of holds until then.
-        valid_to: Until when it is true, in the same forms; a date counts whole. Without an end if left out. What it
-            contradicts holds again afterwards, unless ``replaces`` names it.
+        valid_to: Until when it is true, in the same forms; without an end if left out. What it contradicts holds again
+            afterwards, unless ``replaces`` names it. Of both, a date counts whole, in the policy's ``days.zone``.
         quote: The words of the content that say so.
     """
 

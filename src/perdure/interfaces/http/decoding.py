@@ -13,7 +13,7 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 import perdure
 from perdure.records import errors
 from perdure.records.errors import PerdureError
-from perdure.records.instant import text_of, to_instant
+from perdure.records.instant import moment_text, to_instant
 from perdure.records.json_record import JsonRecord, instant_fields
 from perdure.records.plan import Change, Plan, Target
 from perdure.verbs.declaration import Verb
@@ -112,8 +112,8 @@ def _record(type_: Any, data: Mapping[str, Any]) -> Any:
     values = {f.name: data if f.name in merged else data.get(f.name) for f in fields(type_) if f.init}
     for name in instant_fields(type_):
         if text := values[name]:
-            instant = to_instant(datetime.fromisoformat(str(text)))
-            values[name] = instant if hints[name] is int else text_of(instant)
+            moment = datetime.fromisoformat(str(text))
+            values[name] = to_instant(moment) if hints[name] is int else moment_text(moment)
     return type_(**{name: decode_value(hints[name], value) for name, value in values.items()})
 
 

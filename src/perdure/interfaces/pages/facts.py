@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from markupsafe import Markup
@@ -13,6 +13,7 @@ from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import AxisPart, period_plot
 from perdure.interfaces.views.knowledge import period_text, state_name, true_period
 from perdure.knowledge.records.results import FactLine
+from perdure.records.instant import read_text
 
 _ENTITIES: Final = 100
 _FACTS: Final = 100
@@ -94,4 +95,4 @@ def _row(fact: FactLine, first: datetime, now: datetime) -> TimelineRow:
 
 def moment(text: str) -> datetime | None:
     """Return an instant that a result tells as text, such as ``2026-11-21 09:30 UTC``; None where it is open."""
-    return datetime.strptime(text, "%Y-%m-%d %H:%M UTC").replace(tzinfo=UTC) if text else None
+    return read_text(text) if text else None

@@ -233,7 +233,7 @@ class _Search:
         over: list[FactLine] = []
         faded: list[FactLine] = []
         for line in fact_lines(ctx, place, shared, self.names, self.then):
-            found = fact_at(line, known[line.id], states[line.id], self.then)
+            found = fact_at(line, known[line.id], states[line.id], self.then, ctx.policy.days.tz)
             if found is not None:
                 unsaid = faded if found[0].unconfirmed_since else []  # what a person put away is shown no more
                 archived = found[0].state == FactState.ARCHIVED

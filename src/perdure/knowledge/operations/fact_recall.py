@@ -29,7 +29,7 @@ from perdure.operations.documents import (
     whose_words,
 )
 from perdure.operations.ports import Context
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, day_at
 from perdure.records.memory import STANDS_FOR, Form, Kind, MemoryItem, Scope, Shelf, State, Status, Trust
 from perdure.records.recall import Filters, Hit
 from perdure.rules.lifecycle.confirmation import answers_to, confirmation_question, without_begun_day
@@ -179,10 +179,13 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
     aging = {h.memory.id for h in hits if h.memory.aging}
     words = whose_words(ctx, namespace, {i: data for i, data in stored.items() if i in aging})
     rates, now = known_rates(ctx, namespace), ctx.clock()
+    today = day_at(now, ctx.policy.days.tz)
     short = [h.memory.id for h in hits if h.memory.id in ids and h.memory.aging and h.memory.form is not Form.FULL]
     whole = {r.id: r.content.text for r in ctx.store.get(namespace, short)} if short else {}
+    texts = {m.id: replace(m, content=whole.get(m.id, m.content)) for m in (h.memory for h in hits)}
+    asked = {i: without_begun_day(texts[i], today).content for i in ids}
     return [
-        _mark_fact(h, known.get(i), rates, now, whole.get(i, h.memory.content), words.get(i)) if i in ids else h
+        _mark_fact(h, known.get(i), rates, now, asked[i], words.get(i)) if i in ids else h
         for h in hits
         for i in (h.memory.id,)
     ]
@@ -295,9 +298,9 @@ def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
 
 
 def _mark_fact(
-    hit: Hit, fact: Fact | None, rates: dict[str, float], now: Instant, whole: str, word: Trust | None
+    hit: Hit, fact: Fact | None, rates: dict[str, float], now: Instant, asked: str, word: Trust | None
 ) -> Hit:
-    """Return a fact that was found with what is known of it; a person is asked about its whole text."""
+    """Return a fact that was found with what is known of it; a person is ``asked`` about its whole text."""
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     if fact is not None and fact.has_ended(now):  # nobody need confirm it
         memory = replace(memory, aging=False)
@@ -305,8 +308,7 @@ def _mark_fact(
     question = hit.question
     if is_asked:
         trust = stored_trust(memory.metadata) if word is None else word
-        asked = without_begun_day(replace(memory, content=whole), now)
-        question = confirmation_question(asked, validated_at(memory.state), trust)
+        question = confirmation_question(replace(memory, content=asked), validated_at(memory.state), trust)
     answers = answers_to(is_fact=fact is not None, is_contested=bool(hit.contested_with)) if question else ()
     return replace(hit, memory=memory, question=question, answers=answers)
 

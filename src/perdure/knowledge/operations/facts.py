@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import tzinfo
 from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Names
@@ -32,7 +33,7 @@ from perdure.operations.documents import (
 from perdure.operations.interruptions import interruptions
 from perdure.operations.ports import Context
 from perdure.operations.repeated_statements import newest
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant, day_at, zone_text
 from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status, Trust
 from perdure.records.outcome import FactReasons, RestingFact, SayingMemory
 from perdure.records.recall import Filters
@@ -64,7 +65,7 @@ def facts(
     lessons = PredicateSynonyms(ctx, namespace, DocumentEdits())
     registry = resources(ctx).predicates
     called = () if predicate is None else (registry.name(predicate), predicate_name(predicate, registry))
-    wanted = frozenset(map(lessons.name, called))
+    wanted, zone = frozenset(map(lessons.name, called)), ctx.policy.days.tz
     result: list[FactLine] = []
     held: set[str] = set()  # at the time that is asked about
     for some in _by_subject(ctx, namespace, names, subject, rest=past):
@@ -81,7 +82,7 @@ def facts(
         if then.looks_back:
             archived = [i for i, state in states.items() if state.status is Status.ARCHIVED]
             known = with_known_times(ctx, namespace, chosen, archived)
-            lines_at = [s for f in lines if (s := fact_at(f, known[f.id], states[f.id], then)) is not None]
+            lines_at = [s for f in lines if (s := fact_at(f, known[f.id], states[f.id], then, zone)) is not None]
             held |= {line.id for line, holds in lines_at if holds and line.state != UPCOMING}
         result += [line for line, holds in lines_at if past or holds]
         if len(result) >= limit and not past:
@@ -113,15 +114,22 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
     names = names_of(ctx, namespace)
     subject = find_entity(ctx, names, entity, namespace)
     some = {fact.id: fact for fact in all_facts(ctx, namespace, names, subject)}
-    lines = fact_lines(ctx, namespace, list(some.values()), names, then)
-    if then.known_at is not None:
-        states = ctx.store.states(namespace, list(some)) if some else {}
-        known = Filters(known_at=then.known_at)
-        lines = [s[0] for f in lines if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known))]
-    else:
-        lines = with_doubts(ctx, namespace, lines, then)
+    lines = lines_known_at(ctx, namespace, some, names, then)
+    lines = lines if then.known_at is not None else with_doubts(ctx, namespace, lines, then)
     lines.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
     return Timeline(subject, names.entity(subject).name, tuple(lines))
+
+
+def lines_known_at(
+    ctx: Context, namespace: str, some: Mapping[str, Fact], names: Names, then: Filters
+) -> list[FactLine]:
+    """Return facts as they are now, or as they looked by what was known at a time."""
+    lines = fact_lines(ctx, namespace, list(some.values()), names, then)
+    if then.known_at is None:
+        return lines
+    states, zone = find_states(ctx, namespace, some), ctx.policy.days.tz
+    known, there = Filters(known_at=then.known_at), [f for f in lines if f.id in states]
+    return [s[0] for f in there if (s := fact_at(f, some[f.id], states[f.id], known, zone))]
 
 
 def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -> Iterator[Fact]:
@@ -186,12 +194,12 @@ def _by_end(links: Iterable[tuple[str, str]], end: int) -> dict[str, list[str]]:
 
 
 def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Instant, word: Trust) -> FactLine:
-    state, policy = memory.state, ctx.policy
+    state, policy, zone = memory.state, ctx.policy, ctx.policy.days.tz
     has_ended = fact.has_ended(now)
     over = state.status is Status.ACTIVE and has_ended
     shown = FactState.SUPERSEDED.value if over else state_of(state, policy, now).value
     aging = is_aging(state, policy, now) and not over
-    asked = without_begun_day(memory, now)
+    asked = without_begun_day(memory, day_at(now, zone))
     subject = names.current_entity(fact.subject)
     return FactLine(
         id=memory.id,
@@ -207,10 +215,10 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         confirmations=state.reinforcements,
         learned=fact.learned.value,
         trust=fact.trust.value,
-        valid_from=_when(fact.valid_from),
-        valid_to=_when(fact.valid_to),
-        believed_from=_when(state.recorded_ms),
-        believed_to=_when(believed_until(fact, state)),
+        valid_from=_when(fact.valid_from, zone),
+        valid_to=_when(fact.valid_to, zone),
+        believed_from=_when(state.recorded_ms, zone),
+        believed_to=_when(believed_until(fact, state), zone),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
         question=confirmation_question(asked, validated_at(state), word) if aging and not fact.denied else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
@@ -220,8 +228,8 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
     )
 
 
-def _when(at: Instant | None) -> str:
-    return "" if at is None else text_of(at)
+def _when(at: Instant | None, zone: tzinfo | None) -> str:
+    return "" if at is None else zone_text(at, zone)
 
 
 def resting_facts(

@@ -38,7 +38,7 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.digests import same_words
 from perdure.records.errors import NotFound
-from perdure.records.instant import Instant, wall_clock
+from perdure.records.instant import Instant, from_wall_clock, wall_clock
 from perdure.records.memory import UNREAD, Kind, Record, Shelf, Status, Trust
 from perdure.rules.source_trust import stored_trust
 
@@ -209,6 +209,12 @@ class _Learner:
         """Return when a message was said by the clocks there: its "yesterday" is the day before that day."""
         return wall_clock(record.state.created_ms, self.ctx.policy.days.tz)
 
+    def _by_instants(self, claim: Claim) -> Claim:
+        """Return a claim whose days were read by the clocks there with the instants at which these begin and end."""
+        zone, days = self.ctx.policy.days.tz, (claim.valid_from, claim.valid_to)
+        begin, end = (None if at is None else from_wall_clock(at, zone) for at in days)
+        return replace(claim, valid_from=begin, valid_to=end)
+
     def _call(self, claim: Claim, record: Record) -> None:
         """Know whoever speaks by the name that they give: "My name is Ingrid"."""
         if claim.predicate in NAMES and not claim.denied and claim.subject.casefold() in FIRST_PERSON:
@@ -228,7 +234,7 @@ class _Learner:
         return before.content.text if before is not None and other else ""
 
     def _take(self, claim: Claim, record: Record) -> None:
-        at = record.state.created_ms
+        claim, at = self._by_instants(claim), record.state.created_ms
         before = record.content.text[: claim.span.start]
         subject = self.linker.subject(claim.subject, record, before, self.tally.entities)
         if subject is None:

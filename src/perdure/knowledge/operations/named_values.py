@@ -10,7 +10,6 @@ from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.operations import facts
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.records.results import Timeline
-from perdure.knowledge.rules.fact_records import fact_at
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import related_memory
 from perdure.records.errors import NotFound
@@ -37,11 +36,7 @@ def _timeline_of_name(ctx: Context, namespace: str, names: Names, name: str, the
     spaced = r"\s+".join(map(re.escape, name.split()))
     words = re.compile(rf"(?<!\w){spaced}(?!\w)", re.IGNORECASE)
     some = {fact.id: fact for fact in facts.all_facts(ctx, namespace, names, None) if words.search(fact.value.text)}
-    lines = facts.fact_lines(ctx, namespace, list(some.values()), names, then)
-    if then.known_at is not None:
-        states = ctx.store.states(namespace, list(some)) if some else {}
-        known = Filters(known_at=then.known_at)
-        lines = [s[0] for f in lines if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known))]
+    lines = facts.lines_known_at(ctx, namespace, some, names, then)
     lines = sorted(lines, key=lambda f: (f.valid_from, f.believed_from, f.id))[-_MOST:]
     named = _memories_naming(ctx, namespace, name, words, then)
     if not lines and not named:

@@ -39,9 +39,10 @@ def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filt
     said = {i for memory in marked for i in by_memory[memory] if i in facts}
     texts = {r.id: r.content.text for r in find_records(ctx, namespace, sorted({*marked, *said}))}
     words = {i: FactWords.of(facts[i], texts.get(i, "")) for i in said}
+    zone = ctx.policy.days.tz
     own = {i: [facts[f] for f in some if f in facts] for i, some in by_memory.items()}
     return {
-        i: with_plans(over_in(texts.get(i, ""), some, over, told_as_past, words), own[i], then.asked_at(now))
+        i: with_plans(over_in(texts.get(i, ""), some, over, told_as_past, words), own[i], then.asked_at(now), zone)
         for i, some in by_memory.items()
     }
 
@@ -60,7 +61,9 @@ def _beside(ctx: Context, namespace: str, gone: Sequence[Fact], now: Instant) ->
     later = successors(ctx, namespace, [fact.id for fact in gone])
     known = _facts(find_documents_named(ctx, namespace, Shelf.FACT, sorted({fact.key for fact in gone})))
     known |= _facts(find_documents(ctx, namespace, Shelf.FACT, sorted(set(later.values()) - known.keys())))
-    return FactContext(known, find_states(ctx, namespace, sorted({*known, *later.values()})), later, now)
+    return FactContext(
+        known, find_states(ctx, namespace, sorted({*known, *later.values()})), later, now, ctx.policy.days.tz
+    )
 
 
 def _facts(documents: Iterable[Document]) -> dict[str, Fact]:

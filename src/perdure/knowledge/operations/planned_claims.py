@@ -10,7 +10,7 @@ from perdure.knowledge.operations.apply_claims import ClaimWriter
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, value_text
 from perdure.knowledge.rules.given_claims import predicate_name
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant, day_at
 from perdure.records.memory import DERIVED, Status
 from perdure.records.outcome import GivenClaim, HandedClaims
 
@@ -26,7 +26,7 @@ def with_what_holds_until_then(writer: ClaimWriter, names: Names, handed: Handed
     claims = tuple(claim for claim in handed.claims if not claim.planned)
     for c in planned:
         words = f"{c.subject}: {c.predicate}: {value_text(c.value, denied=c.denied)}"
-        writer.tally.planned.append(f"{words} (from {text_of(c.valid_from or 0)[:10]})")
+        writer.tally.planned.append(f"{words} (from {day_at(c.valid_from or 0, writer.work.ctx.policy.days.tz)})")
     keys = _keys(writer, names, planned) - _keys(writer, names, claims)
     kept = _holding_until_then(writer, handed, keys)
     return replace(handed, keeps=tuple(dict.fromkeys((*handed.keeps, *kept))))

@@ -22,6 +22,7 @@ from perdure.knowledge.rules.predicate_registry import (
     word_nearness,
 )
 from perdure.operations.documents import all_documents
+from perdure.operations.embedder_space import space_of
 from perdure.operations.ports import Context
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import DeadlineExceeded, NotFound, PerdureError
@@ -109,7 +110,9 @@ def _name_with_value(fact: Fact) -> str:
 
 def _valued_names(ctx: Context, fact: Fact, other: Fact) -> tuple[str, ...]:
     """Return names with values whose vectors will be asked for, where those of the names are known."""
-    space, known = ctx.embedder.space.name if ctx.embedder is not None else "", resources(ctx).directions
+    if ctx.embedder is None or not (known := resources(ctx).directions):
+        return ()
+    space = ctx.embedder.space.name
     vectors = [known.get((space, readable_name(f.predicate))) for f in (fact, other)]
     if vectors[0] is None or vectors[1] is None:
         return ()
@@ -145,10 +148,10 @@ def _vectors(ctx: Context, texts: Iterable[str]) -> dict[str, Vector]:
     """Return the vectors of texts, made now where they are missing; none without an embedder, or if that fails."""
     if ctx.embedder is None:
         return {}
-    space, known = ctx.embedder.space.name, resources(ctx).directions
-    distinct = sorted(set(texts))
-    missing = [text for text in distinct if (space, text) not in known]
+    distinct, known = sorted(set(texts)), resources(ctx).directions
     try:
+        space = space_of(ctx.embedder).name
+        missing = [text for text in distinct if (space, text) not in known]
         vectors: Sequence[Vector] = ctx.embedder.embed(missing, purpose="document") if missing else []
     except DeadlineExceeded:
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import tzinfo
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
@@ -15,7 +16,7 @@ from perdure.knowledge.rules.fact_records import (
     state_of,
     word_of,
 )
-from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.instant import DAY_MS, Instant, text_of, zone_text
 from perdure.records.memory import Document, Kind, MemoryItem, Record, State, Status, Tier, Trust
 from perdure.records.outcome import AuthorityCheck, ConfidenceChange, FactConflict, FactReasons, SupportingQuote
 from perdure.records.policy import Policy
@@ -47,25 +48,25 @@ def explain_fact(
     now: Instant,
 ) -> FactReasons:
     """Return why a fact is as it is."""
-    history = tuple(history)
+    history, zone = tuple(history), policy.days.tz
     word = "" if fact.sources else word_of(fact.trust.value, (e.operation for e in history[:1]))
     if sources and fact.trust is Trust.USER and not any(r.state.kind is Kind.EPISODE for r in sources.values()):
         word = NOTED  # by an agent, a program or a person: nobody knows
     origin = describe_origin(fact.learned, word)
     is_upcoming = fact.retired is None and fact.is_upcoming(now)
-    begins = (f"It begins to hold at {_when(fact.valid_from)}, by itself.",) if is_upcoming else ()
+    begins = (f"It begins to hold at {_when(fact.valid_from, zone)}, by itself.",) if is_upcoming else ()
     state = UPCOMING if is_upcoming else state_of(memory.state, policy, now).value
     has_ended = memory.state.status is Status.ACTIVE and fact.has_ended(now)
-    ended = (f"It ended at {_when(fact.valid_to)}: nobody is asked whether it still holds.",) if has_ended else ()
+    ended = (f"It ended at {_when(fact.valid_to, zone)}: nobody is asked whether it still holds.",) if has_ended else ()
     return FactReasons(
         says=memory.content,
         state=FactState.SUPERSEDED.value if has_ended else state,
         learned=origin,
         trust=NOTED if word == NOTED else fact.trust.value,
-        valid_from=_when(fact.valid_from),
-        valid_to=_when(fact.valid_to),
-        believed_from=text_of(memory.state.recorded_ms),
-        believed_to=_when(believed_until(fact, memory.state)),
+        valid_from=_when(fact.valid_from, zone),
+        valid_to=_when(fact.valid_to, zone),
+        believed_from=zone_text(memory.state.recorded_ms, zone),
+        believed_to=_when(believed_until(fact, memory.state), zone),
         sources=tuple(_sources(fact, sources)),
         confidence=tuple(_confidence_changes(memory.id, history, f"it {origin}")),
         conflicts=tuple(
@@ -195,5 +196,5 @@ def _check(document: Document) -> AuthorityCheck:
     )
 
 
-def _when(at: Instant | None) -> str:
-    return "" if at is None else text_of(at)
+def _when(at: Instant | None, zone: tzinfo | None) -> str:
+    return "" if at is None else zone_text(at, zone)

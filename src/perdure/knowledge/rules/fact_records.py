@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from enum import StrEnum
 from typing import Final
 
 from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, value_text
 from perdure.knowledge.records.results import FactLine
-from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.instant import DAY_MS, Instant, day_at, zone_text
 from perdure.records.memory import Draft, Kind, Scope, Sort, State, Status, Trust
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
@@ -114,7 +115,9 @@ UPCOMING: Final = "upcoming"
 """How a fact is shown that was planned and has not begun to hold. It is stored as active, and begins by itself."""
 
 
-def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple[FactLine, bool] | None:
+def fact_at(
+    line: FactLine, fact: Fact, state: State, filters: Filters, zone: tzinfo | None
+) -> tuple[FactLine, bool] | None:
     """Return a fact as it looks from another time and whether it holds there; None where there was no such fact.
 
     How sure it is stays as of today, and nobody is asked whether it is still right.
@@ -125,6 +128,7 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
         state: Its memory's state.
         filters: ``as_of`` asks what was true then (a fact that was replaced later held until then, one that was denied
             never did), ``known_at`` what was believed then: nothing that was learned later is returned.
+        zone: In which its days are told.
     """
     if not filters.looks_back:
         return line, line.state in (*BELIEVED, UPCOMING)
@@ -138,7 +142,7 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
     shown = replace(line, question="", state=FactState.ACTIVE.value if believed else line.state)
     end = fact.valid_to if until is None or not believed else told_end(fact, state)
     if believed and state.status is not Status.ACTIVE:  # nobody knew then that it would end otherwise
-        shown = replace(shown, valid_to="" if end is None else text_of(end), believed_to="", superseded_by=())
+        shown = replace(shown, valid_to="" if end is None else zone_text(end, zone), believed_to="", superseded_by=())
     if filters.as_of is None:
         return shown, believed and not (then is not None and end is not None and end <= then)
     if true_from(fact, state) > filters.as_of:
@@ -207,8 +211,9 @@ def draft_fact(
 ) -> Draft:
     """Return the memory that a claim becomes."""
     text = fact_text(name, claim.called or predicate.replace("_", " "), claim.value.text, denied=claim.denied)
-    begins = f"from {text_of(claim.valid_from)[:10]}" if claim.planned and claim.valid_from is not None else ""
-    ends = f"until {text_of(claim.valid_to)[:10]}" if claim.valid_to is not None and claim.valid_to > said_at else ""
+    zone, begin, end = policy.days.tz, claim.valid_from, claim.valid_to
+    begins = f"from {day_at(begin, zone)}" if claim.planned and begin is not None else ""
+    ends = f"until {day_at(end, zone)}" if end is not None and end > said_at else ""
     days = " ".join(filter(None, (begins, ends)))
     return Draft(
         text=f"{text} ({days})" if days else text,

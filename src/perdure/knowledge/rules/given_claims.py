@@ -151,6 +151,7 @@ def resolve_given(
     if any(_says(claim, k) and outranks(k.fact, trust) for k in known):
         return claim, Decision(Action.NOTHING, because="somebody more trusted said so already")
     known = [k for k in known if k.fact.id in replaced or not interrupts(claim, k.fact, said_at, trust)]
+    may_begin_later = corrects or bool(replaced)
     replaced = {k.fact.id for k in known if k.fact.id in replaced and not _says(claim, k)}
     rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k.fact)]
     outranked = any(outranks(k.fact, trust) for k in rivals)
@@ -171,8 +172,10 @@ def resolve_given(
             decision = _without_end(claim, decision, join_sides(_sides(claim, rivals, after, policy)))
     if decision.action is Action.REINFORCE and replaced and _loses_end(claim, decision.about[0].fact):
         decision = _replacing(claim, decision.about)
-    if decision.action is Action.REINFORCE and _has_other_days(claim, decision.about[0], said_at):
-        decision = replace(decision, action=Action.REDATE, because=f"its days were corrected: {claim.value.text}")
+    if decision.action is Action.REINFORCE:
+        claim = claim if may_begin_later else _keeping_start(claim, decision.about[0], said_at)
+        if _has_other_days(claim, decision.about[0], said_at):
+            decision = replace(decision, action=Action.REDATE, because=f"its days were corrected: {claim.value.text}")
     return claim, decision
 
 
@@ -280,6 +283,25 @@ def _says(claim: Claim, known: KnownFact) -> bool:
     return same and fact.denied == claim.denied
 
 
+def _keeping_start(claim: Claim, known: KnownFact, said_at: Instant) -> Claim:
+    """Return a claim without a first day that is later than that of what it says again.
+
+    Who says on a later day what holds already confirms it: agents give the day of the talk. The day of a plan may move
+    until somebody has said since then that it holds.
+    """
+    since, begin = _since(known), claim.valid_from
+    if begin is None or begin <= since:
+        return claim
+    may_move = known.fact.planned and known.last_said <= since
+    if may_move and not said_at - DAY_MS < begin <= said_at:
+        return claim
+    return replace(claim, valid_from=None)
+
+
+def _since(known: KnownFact) -> Instant:
+    return known.fact.valid_from if known.fact.valid_from is not None else known.state.created_ms
+
+
 def _has_other_days(claim: Claim, known: KnownFact, said_at: Instant) -> bool:
     """Whether a claim states other days than what it says again has.
 
@@ -292,10 +314,10 @@ def _has_other_days(claim: Claim, known: KnownFact, said_at: Instant) -> bool:
 
 def begins_otherwise(claim: Claim, known: KnownFact) -> bool:
     """Whether a claim states that what it says again began on another day."""
-    since = known.fact.valid_from if known.fact.valid_from is not None else known.state.created_ms
+    since = _since(known)
     if claim.valid_from is None or claim.valid_from in (since, claim.valid_to):
         return False
-    return since != known.state.created_ms or claim.valid_from // DAY_MS != since // DAY_MS
+    return since != known.state.created_ms or not claim.valid_from <= since < claim.valid_from + DAY_MS
 
 
 def _contradicts(claim: Claim, fact: Fact) -> bool:

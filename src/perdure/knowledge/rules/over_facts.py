@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import tzinfo
 from typing import NamedTuple
 
 from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.over_words import FactWords, over_in_text, says_more
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant, day_at, zone_text
 from perdure.records.memory import Scope, State, Status
 from perdure.records.recall import Filters, OutdatedFact, TextCaveats
 from perdure.rules.escaping import LONGEST_LABEL
@@ -50,6 +51,7 @@ class FactContext(NamedTuple):
     states: Mapping[str, State]  # of these, and of memories that took their places
     later: Mapping[str, str]  # fact -> the last that took its place; itself where none did
     now: Instant
+    zone: tzinfo | None  # in which days are told
 
     def instead_of(self, fact: Fact, holding: Sequence[Fact]) -> str | None:
         """Return what is believed in the place of a fact, the newest of those that hold beside it, if any.
@@ -104,7 +106,7 @@ def what_is_over(gone: Iterable[Fact], beside: FactContext) -> tuple[dict[str, O
         redated = state is not None and state.status is Status.INVALIDATED and same == {beside.later[fact.id]}
         if same and not redated:
             continue
-        over[fact.id] = _over_fact(fact, state, beside.instead_of(fact, holding), beside.later[fact.id])
+        over[fact.id] = _over_fact(fact, state, beside.instead_of(fact, holding), beside.later[fact.id], beside.zone)
     return over, told_as_past
 
 
@@ -142,13 +144,13 @@ def _with_subject(fact: OutdatedFact, words: Mapping[str, FactWords], *, is_told
     return replace(fact, content=whole) if len(whole) <= LONGEST_LABEL else fact
 
 
-def with_plans(over: OutdatedFacts, facts: Sequence[Fact], at: Instant) -> OutdatedFacts:
+def with_plans(over: OutdatedFacts, facts: Sequence[Fact], at: Instant, zone: tzinfo | None) -> OutdatedFacts:
     """Return what of a memory holds no longer, with what of its ``facts`` begins later, and ends then."""
     believed = [fact for fact in facts if fact.retired is None and not fact.has_ended(at)]
     until = frozenset(fact.followed_by for fact in believed if fact.followed_by)
     days = [fact.valid_from for fact in believed if fact.is_upcoming(at) and fact.valid_from is not None]
     is_later = bool(days) and len(days) == len(believed)
-    return over._replace(begins=text_of(min(days))[:10] if is_later else "", until=until)
+    return over._replace(begins=day_at(min(days), zone).isoformat() if is_later else "", until=until)
 
 
 def settled_between(
@@ -191,7 +193,7 @@ def _was_told_as_past(fact: Fact, state: State, follower: Fact | None) -> bool:
     return at_once and (follower is None or (was_over and is_stated and begin < (fact.valid_to or begin)))
 
 
-def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str) -> OutdatedFact:
+def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str, zone: tzinfo | None) -> OutdatedFact:
     how = "replaced"
     had_ended = state is not None and fact.valid_to is not None and fact.valid_to < state.created_ms
     if state is not None and state.status is Status.INVALIDATED:
@@ -203,4 +205,4 @@ def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str)
     retired = fact.retired if state is None else believed_until(fact, state)
     since = fact.valid_to if how == "ended" else retired
     content = f"{fact.shown_predicate}: {fact.shown_value}"
-    return OutdatedFact(fact.id, content, how, "" if since is None else text_of(since), instead)
+    return OutdatedFact(fact.id, content, how, "" if since is None else zone_text(since, zone), instead)

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from perdure.operations.documents import all_ids, find_documents, find_states
+from perdure.operations.embedder_space import space_of
 from perdure.operations.ports import Context
 from perdure.operations.recall import SPARE, recall
 from perdure.records.errors import ConflictError, ModelWarning, PerdureError
@@ -167,9 +168,11 @@ def weigh_forms(
     keys = [key for key, shown in forms.items() if shown.text and not shown.refused and shown.preservation is None]
     vectors = ctx.store.vectors(namespace, sorted({i for i, _ in keys})) if ctx.embedder is not None and keys else {}
     keys = [key for key in keys if key[0] in vectors]
-    if not keys or ctx.embedder is None or ctx.store.space() != ctx.embedder.space:
+    if not keys or ctx.embedder is None:
         return found
     try:
+        if ctx.store.space() != space_of(ctx.embedder):
+            return found
         meanings = ctx.embedder.embed([forms[key].text or "" for key in keys], purpose="document")
     except PerdureError as error:
         ctx.warn(f"How much meaning the shorter forms keep was not measured: {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, TypeVar, cast
@@ -15,7 +16,7 @@ from perdure.operations.lifecycle.planned_store import PlannedStore
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Store
 from perdure.operations.writing import ATTEMPTS
-from perdure.records.errors import ConflictError, GateStopped
+from perdure.records.errors import ConflictError, GateStopped, NodeUnavailable
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Content, Form, MemoryItem, Record, State, Status
 from perdure.records.plan import Plan
@@ -65,15 +66,33 @@ def fit_to_policy(
     if planned:
         ctx = replace(ctx, store=cast("Store", PlannedStore(ctx.store, namespace, planned)))
     limit = ctx.policy.compression.visible_tokens
-    if not limit:
+    if not _exceeds_policy(ctx, namespace):
         return None
-    visible, today = ctx.store.visible_tokens(namespace), ctx.clock() // DAY_MS
-    if visible <= limit or ctx.crowded.get(namespace) == (visible, today):
-        return None  # where gates, or what is exempt, left too little, it is tried again after a change or a day
     result = _Fit(ctx, namespace, limit, ctx.clock(), dry_run, None, lease, real.store, planned).run()
     if not dry_run and result.after > limit:
-        ctx.crowded[namespace] = result.after, today
+        ctx.crowded[namespace] = result.after, ctx.clock() // DAY_MS
     return result
+
+
+def _exceeds_policy(ctx: Context, namespace: str) -> bool:
+    """Whether a namespace shows more than the policy's budget.
+
+    Where gates, or what is exempt, left too little to be done, it is tried again after a change or a day.
+    """
+    if not (limit := ctx.policy.compression.visible_tokens):
+        return False
+    visible, today = ctx.store.visible_tokens(namespace), ctx.clock() // DAY_MS
+    return visible > limit and ctx.crowded.get(namespace) != (visible, today)
+
+
+def places_to_fit(ctx: Context) -> list[str]:
+    """Return the namespaces that show more than the policy's budget, without those whose node does not answer."""
+    found: list[str] = []
+    for place in ctx.store.namespaces() if ctx.policy.compression.visible_tokens else ():
+        with suppress(NodeUnavailable):
+            if _exceeds_policy(ctx, place):
+                found.append(place)
+    return found
 
 
 def fit_after_sweep(

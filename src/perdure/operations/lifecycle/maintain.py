@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 from zlib import crc32
 
+from perdure.operations.lifecycle.fit import places_to_fit
 from perdure.operations.lifecycle.sweep import due_places, sweep_leased
 from perdure.operations.ports import Context
 from perdure.records.errors import LeaseLost, PerdureError, StoreUnavailable
@@ -25,7 +26,7 @@ class _Round:
 
     def result(self, owner: str, due: int) -> MaintenanceRound:
         """Return what was done; where nothing was left to look at, another worker was here in the meantime."""
-        swept = sum(bool(r.examined) for r in self.reports)
+        swept = sum(bool(r.examined or r.operations or r.held) for r in self.reports)
         return MaintenanceRound(
             owner=owner,
             due=due,
@@ -58,12 +59,15 @@ def maintain(
     stop: Callable[[], bool] = lambda: False,
     turns: SweepTurns | None = None,
 ) -> MaintenanceRound:
-    """Sweep every namespace that is due and that no other worker keeps.
+    """Sweep every namespace that is due, or shows more than the policy's budget, and that no other worker keeps.
+
+    Above its budget may also be one in which nothing is due: an earlier sweep failed after its moves were written.
 
     Workers may run on many machines, and their clocks may differ: a lease only keeps them from doing the same work
     twice. What makes it safe is the epoch, which every write of the sweep checks in its own transaction.
     """
-    due = due_places(ctx, ctx.clock(), include_tried_today=False)
+    policies = dict.fromkeys(places_to_fit(ctx), ctx.policy.life)
+    due = sorted((policies | dict(due_places(ctx, ctx.clock(), include_tried_today=False))).items())
     start = crc32(owner.encode()) % max(1, len(due))  # workers that start together begin at different places
     results = _Round()
     for place, policy in (*due[start:], *due[:start]):

@@ -21,7 +21,7 @@ from perdure.operations.interruptions import interruptions
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.instant import DAY_MS, Instant, day_at, text_of
 from perdure.records.memory import CONFLICT_WITH, Document, Kind, MemoryItem, Record, Shelf, Status, Trust
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
@@ -249,7 +249,7 @@ def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> 
 
 
 def _asked_items(ctx: Context, records: Sequence[Record], now: Instant) -> list[MemoryItem]:
-    return [without_begun_day(m, now) for m in whole_memory_items(records, ctx.policy, now)]
+    return [without_begun_day(m, day_at(now, ctx.policy.days.tz)) for m in whole_memory_items(records, ctx.policy, now)]
 
 
 def _question(

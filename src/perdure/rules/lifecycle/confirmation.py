@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Final
 
-from perdure.records.instant import Instant, from_instant, text_of
+from perdure.records.instant import Instant, from_instant
 from perdure.records.memory import Kind, MemoryItem, Trust
 from perdure.rules.language.verbs import COMMON_VERBS
 from perdure.rules.language.word_forms import is_plural
@@ -96,10 +97,10 @@ def day_in_words(at: Instant) -> str:
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
 
 
-def without_begun_day(memory: MemoryItem, now: Instant) -> MemoryItem:
+def without_begun_day(memory: MemoryItem, today: date) -> MemoryItem:
     """Return a memory; a fact that was planned without the day from which it holds, once that has come."""
     found = _BEGINS.search(memory.content) if memory.kind is Kind.FACT else None
-    if found is None or found["day"] > text_of(now)[:10]:
+    if found is None or found["day"] > today.isoformat():
         return memory
     ends = f" ({found['ends']})" if found["ends"] else ""
     return replace(memory, content=f"{memory.content[: found.start()]}{ends}")

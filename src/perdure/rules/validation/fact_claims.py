@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from perdure.records.errors import InvalidInput
 from perdure.records.identifier import is_uuid
-from perdure.records.instant import DAY_MS, Instant, begin_of, to_instant
+from perdure.records.instant import Instant, begin_of, to_instant
 from perdure.records.outcome import FactClaim, GivenClaim
 from perdure.records.policy import Policy
 from perdure.records.wording import shown_value
@@ -29,7 +29,6 @@ _NOTHING_STORED: Final = "Nothing was stored."
 _GRAMMAR: Final = (
     f"{_NOTHING_STORED} A claim is an object with the keys {', '.join(_KEYS)}; the first three are needed."
 )
-_EARLIEST_ZONE_MS: Final = 14 * DAY_MS // 24  # a day begins so long before it does in UTC, at the earliest
 _SHOWN: Final = 10  # so many faults are listed; of more only how many there are
 
 
@@ -129,7 +128,6 @@ class _Reader:
         if denied is not None and not isinstance(denied, bool):
             self.fault(f"denied must be true or false, not {shown_value(denied)}")
         begin, end = self._instant("valid_from"), self._instant("valid_to")
-        latest = self.now + (_EARLIEST_ZONE_MS if _is_day(self.item.get("valid_from")) else 0)
         if begin is not None and end is not None and end < begin:
             self.fault("valid_to is before valid_from")
         return GivenClaim(
@@ -143,7 +141,7 @@ class _Reader:
             valid_to=end,
             quote=safe.get("quote", ""),
             redacted=replaced,
-            planned=begin is not None and begin > latest,
+            planned=begin is not None and begin > self.now,
         )
 
     def texts(self) -> Iterator[tuple[str, str]]:
@@ -180,8 +178,9 @@ class _Reader:
             moment = _moment(value)
             if moment.tzinfo is None:
                 raise ValueError(value)  # noqa: TRY301  # a zone would be a guess
-            if key == "valid_to" and _is_day(value):
-                return begin_of(moment.date() + timedelta(days=1), self.zone) - 1
+            if _is_day(value):
+                is_last = key == "valid_to"
+                return begin_of(moment.date() + timedelta(days=is_last), self.zone) - is_last
             return to_instant(moment, name=key)
         except InvalidInput as error:
             self.fault(error.message.removesuffix("."))
@@ -205,14 +204,14 @@ def _safe(
 
 
 def _is_day(value: Any) -> bool:
-    """Whether a value is a day without a time: as the end of something it counts whole."""
+    """Whether a value is a day without a time: it counts whole, in the policy's zone."""
     if isinstance(value, str):
         return len(value.strip()) == len("2026-11-21")
     return isinstance(value, date) and not isinstance(value, datetime)
 
 
 def _moment(value: Any) -> datetime:
-    """Return a date, which begins in UTC, or a time, as a datetime."""
+    """Return a date, of which only the day counts, or a time, as a datetime."""
     if isinstance(value, datetime):
         return value
     if isinstance(value, date):
