@@ -15,6 +15,7 @@ from perdure.knowledge.operations.doubted_facts import doubts_of
 from perdure.knowledge.operations.entity_summaries import SOURCE as SUMMARIZED
 from perdure.knowledge.operations.fact_recall import open_conflicts, outdated_messages
 from perdure.knowledge.operations.facts import fact_lines, facts_about
+from perdure.knowledge.operations.forgotten import is_forgotten, with_forgotten
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.results import AnswerSheet, FactLine, SheetEntry, SheetQuote
 from perdure.knowledge.rules.answer_sheets import fit_sheet
@@ -224,18 +225,21 @@ class _Search:
         some = {fact.id: fact for fact in facts_about(ctx, place, self.names, subjects)}
         states = find_states(ctx, place, some)
         shared = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
-        known = with_bounded_starts(some, some.values(), states) if self.then.looks_back else some
+        known = some
+        if self.then.looks_back:
+            known = with_forgotten(ctx, place, with_bounded_starts(some, some.values(), states), states)
         holding: list[FactLine] = []
         over: list[FactLine] = []
         faded: list[FactLine] = []
         for line in fact_lines(ctx, place, shared, self.names):
             found = fact_at(line, known[line.id], states[line.id], self.then)
             if found is not None:
-                unsaid = faded if found[0].unconfirmed_since else []  # what a person put away is shown no more
                 archived = found[0].state == FactState.ARCHIVED
-                (holding if found[1] else unsaid if archived else over).append(found[0])
+                (holding if found[1] else faded if archived else over).append(found[0])
         valid = [some[f.id] for f in holding]
-        holding += [f for f in faded if not any(some[f.id].key == o.key and some[f.id].contradicts(o) for o in valid)]
+        faded = [f for f in faded if not any(some[f.id].key == o.key and some[f.id].contradicts(o) for o in valid)]
+        # What a person put away is shown no more.
+        holding += [f for f in faded if f.unconfirmed_since and not is_forgotten(ctx, place, f.id)]
         if self.then.known_at is None or not holding:
             return holding, over
         # Two that were both believed then were in conflict then, whatever came of it.
