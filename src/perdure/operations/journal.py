@@ -14,6 +14,7 @@ from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
 from perdure.operations.repair import REPAIR, check_nothing_lost, check_undoable
 from perdure.operations.undo_past_erasures import ERASE, rebase_on_erasures
+from perdure.operations.undo_refusals import check_brings_back
 from perdure.operations.undone_conflicts import new_conflicts
 from perdure.operations.undone_entities import with_entities
 from perdure.operations.undone_ties import with_ties
@@ -85,6 +86,7 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
     changes = _whole_changes(ctx, operation)
     if operation.operation == REPAIR:
         check_undoable(operation.id, changes)
+    check_brings_back(operation, changes)
     about = memories_of(ctx, operation, changes)
     plan = _take_back(ctx, operation, changes)
     none: tuple[str, ...] = ()
