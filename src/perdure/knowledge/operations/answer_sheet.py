@@ -39,6 +39,7 @@ from perdure.operations.corrections import with_unfound_corrections
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
+from perdure.operations.undone_since import undone_since
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, Shelf, Status
 from perdure.records.recall import Filters, Hit
@@ -112,11 +113,16 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
         contested_more=tuple(len(group) - len(some) for group, some in zip(rivals, told, strict=True)),
         outdated=tuple(entries[f.id] for f in found.past),
         memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.question)),
-        unknown=_unknown(ctx, found, search.names),
+        unknown=(*_unknown(ctx, found, search.names), *_undone(ctx, namespace, then)),
         as_of="" if then.as_of is None else text_of(then.as_of),
         known_at="" if then.known_at is None else text_of(then.known_at),
     )
     return fit_sheet(sheet, BUDGET if budget is None else budget, ctx.tokens, _opening_section(sheet, found))
+
+
+def _undone(ctx: Context, namespace: str, then: Filters) -> tuple[str, ...]:
+    undone = undone_since(ctx, namespace, then.known_at)
+    return (f"{undone[:1].upper()}{undone[1:]}.",) if undone else ()
 
 
 def _opening_section(sheet: AnswerSheet, found: _Found) -> str:
