@@ -75,7 +75,7 @@ def test_what_is_told_later_answers_alone_from_its_begin(memory, watch):
     tell(memory, watch, 40, "Paris")
     watch.now = day(60)
     assert answers(memory, as_of=day(50)) == ["Paris"]
-    assert answers(memory, as_of=day(15)) == ["Rome"]  # nothing else is known of that time; its state says archived
+    assert answers(memory, as_of=day(15)) == []  # nothing else is known of that time
 
 
 def test_it_answers_again_where_it_is_brought_back(memory, watch):

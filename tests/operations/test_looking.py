@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+import perdure
 from conftest import HARSH, WORDS_ONLY, Clock, HashEmbedder, on_a_file, on_two_servers_too, opened, tables
 from perdure.compose import store_at
 from perdure.records.errors import InvalidInput, NotFound, StoreUnavailable
@@ -145,6 +146,36 @@ def test_why_not_tells_the_place_in_the_answer_and_not_that_of_the_search(memory
             elif absence.kept_out_by == "rank":
                 assert absence.explanation.startswith(f"the search has it at rank {absence.rank}; of its first ")
         assert len(ranked) >= 2
+
+
+def test_why_not_tells_the_place_of_what_is_in_the_answer_for_another_hit(clock):
+    """It said that it is too unlike the question, of a memory that a longer answer has behind what it belongs to."""
+    home = {"subject": "user", "predicate": "home"}
+    question = "Do I have a cat or parrot in Leeds?"
+    with perdure.open(":memory:", clock=clock, embedder=None) as memory:
+        memory.remember("I live in Leeds with my cat and parrot.", facts=[{**home, "value": "Leeds"}])
+        clock.passes(days=1)
+        moved = memory.remember("We moved.", facts=[{**home, "value": "York"}]).id
+        place = [h.memory.id for h in memory.recall(question, limit=6, touch=False).hits].index(moved) + 1
+        assert place > 1
+        absence = memory.why_not(moved, question, limit=1)
+    assert (absence.kept_out_by, absence.rank) == ("rank", place)
+    assert absence.explanation.startswith(f"it ranks {place} of ")
+
+
+def test_why_not_says_of_what_has_ended_that_it_has(memory, clock):
+    """It spoke of the time asked about where no time was asked about."""
+    mayor = {"subject": "Bruno", "predicate": "role", "value": "mayor", "valid_to": "2026-01-20"}
+    memory.remember("Bruno is mayor.", facts=[mayor])
+    fact = memory.facts("Bruno")[0].id
+    clock.passes(days=30)
+    absence = memory.why_not(fact, "Who is mayor?")
+    assert absence.kept_out_by == "status"
+    assert absence.explanation.startswith("it has ended; recall with include_archived, or as_of a day before its end")
+    assert memory.why_not(fact, "Who is mayor?", include_archived=True).kept_out_by == "nothing"
+    asked = memory.why_not(fact, "Who is mayor?", as_of=clock())
+    assert asked.kept_out_by == "filters"
+    assert asked.explanation.startswith("it does not hold at the time asked about")
 
 
 def test_why_not_agrees_with_recall_about_kinds_and_times(memory, clock):

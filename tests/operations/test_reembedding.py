@@ -219,3 +219,20 @@ def test_a_store_of_the_model_before_is_read_on_and_moves_with_one_command(openi
     moved = new.recall("When is software released?")
     assert (moved.hits[0].memory.id, moved.note) == (kept.id, "")
     assert new.stats().without_vector == 0
+
+
+@pytest.mark.parametrize("which", ["last", "its id"])
+def test_new_vectors_are_not_taken_back(opening, which):
+    """An undo was accepted and left no vectors that a search could use."""
+    old = opening(embedder=HashEmbedder(64))
+    old.remember_many(TEXTS[:20])
+    new = opening(embedder=HashEmbedder(32))
+    (operation,) = new.reembed().operations
+    with pytest.raises(InvalidInput, match="made the vectors that searches use") as refused:
+        new.undo("last" if which == "last" else operation)
+    assert "`perdure reembed`" in refused.value.remedy
+    assert new.stats().without_vector == 0
+    old = opening(embedder=HashEmbedder(64))
+    assert (old.reembed().space, old.stats().without_vector) == ("hash/64/1", 0)
+    assert old.recall(TEXTS[3], limit=1).hits[0].memory.content == TEXTS[3]
+    assert new.check(full=True) == []

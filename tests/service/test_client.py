@@ -542,6 +542,34 @@ def test_async_memories_list_all_and_have_properties(pair):
     assert asyncio.run(wrapped.upkeep_state()) == {}
 
 
+def test_async_memories_export_without_reading_in_the_event_loop(pair):
+    async def exported(memory, *namespace):
+        return [line async for line in perdure.AsyncMemory(memory).export(*namespace)]
+
+    memory, remote = pair
+    memory.remember_many([f"Note {n}." for n in range(120)])
+    read_in = set()
+    export = memory.export
+
+    def watched(namespace=None):
+        for line in export(namespace):
+            read_in.add(threading.get_ident())
+            yield line
+
+    memory.export = watched
+    try:
+        lines = asyncio.run(exported(memory))
+    finally:
+        del memory.export
+    assert lines == [*memory.export()]
+    assert threading.get_ident() not in read_in
+    assert asyncio.run(exported(memory, "default")) == [*memory.export("default")]
+    with pytest.raises(NotFound):
+        asyncio.run(exported(memory, "nowhere"))
+    with pytest.raises(InvalidInput):
+        asyncio.run(exported(remote))
+
+
 def test_a_call_of_an_async_memory_takes_a_time_limit_of_its_own(lockable):
     async def story(memory, seconds):
         wrapped = perdure.AsyncMemory(memory)

@@ -157,19 +157,27 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     query, pool, note = embed_and_search(ctx, text, record.namespace, limit, wide)
     order = rank_candidates(pool, query, ctx.policy.recall, asked_at, zone)
     rank = next((i for i, name in enumerate(order.ids, 1) if name == identity), None)
-    if rank is None:
-        by, explanation = _why_not_found(ctx, memory, query, filters)
-        return Absence(identity, text, by, explanation)
-    if not of_then(ctx, record.namespace, [record], filters, ctx.clock()):
-        by, explanation = "filters", "it does not hold at the time asked about"
-    elif floor := _floor(ctx, memory, pool, filters) or _share(ctx, memory, order, rank):
-        by, explanation = floor
-    else:
-        rank, explanation = _place(ctx, memory, text, answer, rank, limit, filters)
-        by = "rank"
-    explanation = f"{explanation}; {note}" if note else explanation
-    parts = next(dict(entry.parts) for entry in order if entry.id == identity)
-    return Absence(identity, text, by, explanation, rank, parts)
+    if (absent := _place(ctx, memory, text, answer, rank, limit, filters)) is None:
+        if rank is None:
+            return Absence(identity, text, *_why_not_found(ctx, memory, query, filters))
+        by, explanation = (
+            _ended(ctx, record, filters)
+            or _floor(ctx, memory, pool, filters)
+            or _share(ctx, memory, order, rank)
+            or ("rank", _chosen_from(rank, limit))
+        )
+        absent = Absence(identity, text, by, explanation, rank)
+    explanation = f"{absent.explanation}; {note}" if note else absent.explanation
+    parts = next((dict(entry.parts) for entry in order if entry.id == identity), absent.parts)
+    return replace(absent, explanation=explanation, parts=parts)
+
+
+def _ended(ctx: Context, record: Record, filters: Filters) -> tuple[str, str] | None:
+    if of_then(ctx, record.namespace, [record], filters, ctx.clock()):
+        return None
+    if filters.looks_back:
+        return "filters", "it does not hold at the time asked about"
+    return "status", "it has ended; recall with include_archived, or as_of a day before its end"
 
 
 def _why_not_of_days(record: Record, text: str, periods: Sequence[Period], limit: int) -> Absence:
@@ -196,23 +204,33 @@ def _share(ctx: Context, memory: MemoryItem, order: Ranking, rank: int) -> tuple
     return "hit_share", f"it scores {score:.3f}, but its own similarity to the question is below {share}"
 
 
-def _place(
-    ctx: Context, memory: MemoryItem, text: str, answer: Recall, rank: int, limit: int, filters: Filters
-) -> tuple[int, str]:
-    """Return the place of a memory in a longer answer, or in the search where no answer has it, and what tells it.
+def _chosen_from(rank: int, limit: int) -> str:
+    why = f"of its first {limit + SPARE} those are returned that signals, dates, links and likeness put first"
+    return f"the search has it at rank {rank}; {why} (limit {limit})"
 
-    Search alone does not order an answer: what is newer or takes a hit's place stands before it.
+
+def _place(
+    ctx: Context, memory: MemoryItem, text: str, answer: Recall, rank: int | None, limit: int, filters: Filters
+) -> Absence | None:
+    """Return the place of a memory in a longer answer, and what tells it; None where no longer answer has it.
+
+    Search alone does not order an answer: what is newer or takes a hit's place stands before it. Some of an answer no
+    search brought up: it belongs to another hit.
     """
-    longer = recall(ctx, text, memory.namespace, min(max(rank, limit) + _LONGER, _MOST), filters, touch=False)
-    hits = {h.memory.id: (place, h.score) for place, h in enumerate(longer.hits, 1)}
-    place, score = hits.get(memory.id, (0, 0.0))
+    longer = recall(ctx, text, memory.namespace, min(max(rank or 0, limit) + _LONGER, _MOST), filters, touch=False)
+    hits = {h.memory.id: (place, h.score, h.parts) for place, h in enumerate(longer.hits, 1)}
+    if memory.id not in hits:
+        return None
+    place, score, parts = hits[memory.id]
     if place <= limit:
-        why = f"of its first {limit + SPARE} those are returned that signals, dates, links and likeness put first"
-        return rank, f"the search has it at rank {rank}; {why} (limit {limit})"
+        beside = f"a longer answer has it at rank {place}, beside a hit that this one leaves out (limit {limit})"
+        why = beside if rank is None else _chosen_from(rank, limit)
+        return Absence(memory.id, text, "rank", why, place if rank is None else rank, parts)
     last = f"; the last hit scores {answer.hits[-1].score:.3f}" if answer.hits else ""
     first = answer.hits and answer.hits[-1].score < score
     moved = ", and stands before it because it is newer or takes the place of a hit" if first else ""
-    return place, f"it ranks {place} of {len(longer.hits)} with score {score:.3f}{last}{moved} (limit {limit})"
+    why = f"it ranks {place} of {len(longer.hits)} with score {score:.3f}{last}{moved} (limit {limit})"
+    return Absence(memory.id, text, "rank", why, place, parts)
 
 
 def _why_not_found(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -> tuple[str, str]:

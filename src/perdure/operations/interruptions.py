@@ -23,7 +23,8 @@ class _Days(NamedTuple):
     retired: Instant | None
     told_to: Instant | None
     planned: bool
-    given_way: Instant | None = None  # what has been put away is not looked at, or as it was known then
+    given_way: Instant | None = None  # of what was put away since, only its own days are looked at
+    forgotten: bool = False
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> _Days:

@@ -19,6 +19,7 @@ from perdure.operations.undo_past_maintenance import (
     later_entries,
     rebase_on_maintenance,
 )
+from perdure.operations.undo_refusals import check_brings_back
 from perdure.operations.undone_conflicts import new_conflicts
 from perdure.operations.undone_entities import with_entities
 from perdure.operations.undone_ties import with_ties
@@ -88,6 +89,7 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
     changes = _whole_changes(ctx, operation)
     if operation.operation == REPAIR:
         check_undoable(operation.id, changes)
+    check_brings_back(operation, changes)
     about = memories_of(ctx, operation, changes)
     plan = _take_back(ctx, operation, changes)
     none: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from perdure.operations.corrections import with_corrections
 from perdure.operations.intact import intact_records
 from perdure.operations.ports import Context
 from perdure.operations.superseding import Links
+from perdure.operations.undone_since import undone_since
 from perdure.operations.unsearched_hits import with_later_statements, with_rivals, with_successors
 from perdure.records.errors import EmbedderError, ModelError, ModelWarning, PerdureError
 from perdure.records.instant import Instant, day_at, text_of
@@ -80,6 +81,7 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
 def _recall_without_access(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
     """Return the memories that answer a question, not counted as accessed; what has ended says so."""
     found = _recall_with_dates(ctx, text, namespace, limit, filters)
+    found = replace(found, note=_join_notes(found.note, undone_since(ctx, namespace, filters.known_at)))
     return replace(found, hits=with_ends(found.hits, day_at(filters.asked_at(ctx.clock()), ctx.policy.days.tz)))
 
 

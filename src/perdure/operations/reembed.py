@@ -16,6 +16,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import ReembedResult
 from perdure.records.vector import Space
 
+REEMBED: Final = "reembed"  # the operation
 BATCH: Final = 256
 AT_ONCE: Final = 20_000  # vectors of one run of maintenance; the rest is made at the next
 
@@ -39,7 +40,7 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> ReembedResult:
     places = all_namespaces(ctx.store)  # each must have its vectors before searches change over
     embedded, total, operations = 0, 0, list[str]()
     for namespace in places:
-        for plan in _fill(ctx, ctx.embedder, namespace, space, "reembed", moving=moving):
+        for plan in _fill(ctx, ctx.embedder, namespace, space, REEMBED, moving=moving):
             operations.append(plan.id)
             embedded += _count_vectors(plan)
             if progress is not None:

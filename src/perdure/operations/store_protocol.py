@@ -284,8 +284,8 @@ class Store(Protocol):
     def erasures(self, namespace: str | None, since: Instant) -> list[tuple[str, str]]:
         """Return (namespace, operation) of what was erased since an instant, by whichever process."""
 
-    def operations_ahead(self, namespace: str, now: Instant, limit: int) -> list[tuple[str, str, Instant]]:
-        """Return (id, name, instant) of operations after an instant but those of upkeep's notes, the latest first."""
+    def operations_ahead(self, namespace: str, now: Instant, most: int, of: str = "") -> list[tuple[str, str, Instant]]:
+        """Return (id, name, instant) after an instant, of all but upkeep or those ``of`` undo, the latest first."""
 
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         """Return (what became of memories, 1 if they show less, 1 if since ``day``, count) by the newest lines."""

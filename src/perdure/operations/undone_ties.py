@@ -43,11 +43,15 @@ def with_ties(ctx: Context, operation: Operation, changes: Sequence[Change]) -> 
 
 
 def _first_changes(ctx: Context, operation: Operation) -> Sequence[Change]:
-    """Return what the operation changed at first that an undo took back; nothing where this is no such undo."""
+    """Return what the operation changed at first that an undo took back; nothing where this is no such undo.
+
+    Lines of what was erased since say nothing.
+    """
     first, steps, find = operation, 0, operations_of(ctx, operation.namespace)
     while first.undoes is not None and (before := find(first.undoes)) is not None:
         first, steps = before, steps + 1
-    return ctx.store.changes(first.namespace, first.id) if steps % 2 and first.undoes is None else ()
+    lines = ctx.store.changes(first.namespace, first.id) if steps % 2 and first.undoes is None else ()
+    return [c for c in lines if c.before is not None or c.after is not None]
 
 
 def tied_memories(change: Change) -> set[str]:

@@ -15,6 +15,7 @@ from perdure.records.memory import Form
 Row = Mapping[str, Any]
 """Column -> value. For an update only the columns that change; for an insert or a delete the whole row."""
 
+UNDO: Final = "undo"  # the operation that takes another one back
 BY_HAND: Final = "archive"
 """The operation by which a person hides memories: it takes nothing from what maintenance may hide."""
 
@@ -119,7 +120,7 @@ class Plan:
             self,
             id=id,
             at=at,
-            operation="undo",
+            operation=UNDO,
             changes=changes,
             undoes=self.id,
             note=f"undoes {self.operation} {self.id} of {text_of(self.at)}",

@@ -210,7 +210,7 @@ class ReembedResult(WriteResult):
     embedded: int  # memories that were given a vector
     space: str  # the space in which searches go on
     before: str  # the space in which they went before; empty if there was none
-    operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
+    operations: tuple[str, ...] = ()  # ids of the operations; ``undo`` refuses them
 
 
 @dataclass(frozen=True, slots=True)

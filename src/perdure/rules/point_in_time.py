@@ -29,7 +29,11 @@ class Validity(Protocol):
 
     @property
     def given_way(self) -> Instant | None:
-        """Of what was put away: since when something else that is believed now holds instead."""
+        """Of what faded: since when something else that is believed now holds instead."""
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether a person put it away."""
 
     @property
     def told_to(self) -> Instant | None:
@@ -110,8 +114,8 @@ def was_there(record: Record, validity: Validity | None, filters: Filters) -> bo
     if state.kind is not Kind.FACT:
         held = state.status in _REPLACED and filters.as_of < state.status_ms
         return state.recorded_ms <= filters.as_of and (seen or held)
-    # What was replaced by then was still known to have been true before; what was denied never was.
-    if status is Status.INVALIDATED and not seen:
+    # What was replaced by then was still known to have been true before; what was denied or forgotten never was.
+    if (status is Status.INVALIDATED or (validity is not None and validity.forgotten)) and not seen:
         return False
     if has_given_way(validity, filters) and not filters.include_archived:
         return False

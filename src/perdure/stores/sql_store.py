@@ -274,8 +274,8 @@ class SqlStore(ABC):
         rows = self._row_reader(namespace)("erasures", first=f"{since >> 16:08x}-{since & 0xFFFF:04x}")
         return [(self._plain(n), identity) for n, identity in rows]
 
-    def operations_ahead(self, namespace: str, now: Instant, limit: int) -> list[tuple[str, str, Instant]]:
-        return [(i, name, at) for i, name, at in self._rows(namespace, "operations_ahead", now=now, limit=limit)]
+    def operations_ahead(self, namespace: str, now: Instant, most: int, of: str = "") -> list[tuple[str, str, Instant]]:
+        return [(i, n, t) for i, n, t in self._rows(namespace, f"{of or 'operation'}s_ahead", now=now, limit=most)]
 
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         rows = self._rows(namespace, "events", day=day, week=week, most=most)

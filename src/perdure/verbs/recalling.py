@@ -304,7 +304,8 @@ class RecallingVerbs:
 
         Raises:
             ConflictError: A memory has changed since, by more than maintenance; nothing was undone.
-            InvalidInput: The result given has no operation, or several.
+            InvalidInput: The result given has no operation, or several. Or an undo could only lose something: the
+                operation erased memories, made vectors (``reembed``), or all that it replaced was erased since.
             NotFound: There is no such operation.
             OlderThanHorizon: The journal no longer has its lines.
         """

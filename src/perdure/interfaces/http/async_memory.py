@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar, Unpack
 
 from perdure.memory import Memory
 from perdure.records.memory import MemoryItem
+from perdure.records.transfer import Line
 from perdure.verbs.parameters import ListFilters
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_ROWS: Final = 100  # memories that are read in one go
+_ROWS: Final = 100  # rows that are read in one go
 
 
 if TYPE_CHECKING:
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
         method: Callable[Concatenate[Memory, P], R],
     ) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
         """Return the type of the coroutine for a method."""
+
+
+async def _in_threads(start: Callable[[], Iterator[R]]) -> AsyncIterator[R]:
+    """Yield what an iterator yields, which is made and read in threads, some rows at a time."""
+    rows = await asyncio.to_thread(start)
+    while some := await asyncio.to_thread(lambda: [*islice(rows, _ROWS)]):
+        for row in some:
+            yield row
 
 
 class AsyncMemory:
@@ -59,10 +68,13 @@ class AsyncMemory:
         self, namespace: str = "default", *, before: str | None = None, **filters: Unpack[ListFilters]
     ) -> AsyncIterator[MemoryItem]:
         """Yield memories, newest first; see ``Memory.list_all``."""
-        rows = self._memory.list_all(namespace, before=before, **filters)
-        while some := await asyncio.to_thread(lambda: [*islice(rows, _ROWS)]):
-            for row in some:
-                yield row
+        async for row in _in_threads(lambda: self._memory.list_all(namespace, before=before, **filters)):
+            yield row
+
+    async def export(self, namespace: str | None = None) -> AsyncIterator[Line]:
+        """Yield everything of a namespace; see ``Memory.export``."""
+        async for line in _in_threads(lambda: self._memory.export(namespace)):
+            yield line
 
     if TYPE_CHECKING:  # one line for each method; a test compares them with those of a memory
         alerts = _as_coroutine(Memory.alerts)

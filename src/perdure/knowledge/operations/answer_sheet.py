@@ -15,6 +15,7 @@ from perdure.knowledge.operations.doubted_facts import doubts_of
 from perdure.knowledge.operations.entity_summaries import SOURCE as SUMMARIZED
 from perdure.knowledge.operations.fact_recall import open_conflicts, outdated_messages
 from perdure.knowledge.operations.facts import fact_lines, facts_about
+from perdure.knowledge.operations.forgotten import is_forgotten, with_forgotten
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.results import AnswerSheet, FactLine, SheetEntry, SheetQuote
 from perdure.knowledge.rules.answer_sheets import fit_sheet
@@ -39,6 +40,7 @@ from perdure.operations.corrections import with_unfound_corrections
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
+from perdure.operations.undone_since import undone_since
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, Shelf, Status
 from perdure.records.recall import Filters, Hit
@@ -113,11 +115,16 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
         contested_more=tuple(len(group) - len(some) for group, some in zip(rivals, told, strict=True)),
         outdated=tuple(entries[f.id] for f in found.past),
         memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.question)),
-        unknown=_unknown(ctx, found, search.names),
+        unknown=(*_unknown(ctx, found, search.names), *_undone(ctx, namespace, then)),
         as_of="" if then.as_of is None else text_of(then.as_of),
         known_at="" if then.known_at is None else text_of(then.known_at),
     )
     return fit_sheet(sheet, BUDGET if budget is None else budget, ctx.tokens, _opening_section(sheet, found))
+
+
+def _undone(ctx: Context, namespace: str, then: Filters) -> tuple[str, ...]:
+    undone = undone_since(ctx, namespace, then.known_at)
+    return (f"{undone[:1].upper()}{undone[1:]}.",) if undone else ()
 
 
 def _opening_section(sheet: AnswerSheet, found: _Found) -> str:
@@ -228,18 +235,21 @@ class _Search:
         some = {fact.id: fact for fact in facts_about(ctx, place, self.names, subjects)}
         states = find_states(ctx, place, some)
         shared = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
-        known = with_bounded_starts(some, some.values(), states) if self.then.looks_back else some
+        known = some
+        if self.then.looks_back:
+            known = with_forgotten(ctx, place, with_bounded_starts(some, some.values(), states), states)
         holding: list[FactLine] = []
         over: list[FactLine] = []
         faded: list[FactLine] = []
         for line in fact_lines(ctx, place, shared, self.names, self.then):
             found = fact_at(line, known[line.id], states[line.id], self.then, ctx.policy.days.tz)
             if found is not None:
-                unsaid = faded if found[0].unconfirmed_since else []  # what a person put away is shown no more
                 archived = found[0].state == FactState.ARCHIVED
-                (holding if found[1] else unsaid if archived else over).append(found[0])
+                (holding if found[1] else faded if archived else over).append(found[0])
         valid = [some[f.id] for f in holding]
-        holding += [f for f in faded if not any(some[f.id].key == o.key and some[f.id].contradicts(o) for o in valid)]
+        faded = [f for f in faded if not any(some[f.id].key == o.key and some[f.id].contradicts(o) for o in valid)]
+        # What a person put away is shown no more.
+        holding += [f for f in faded if f.unconfirmed_since and not is_forgotten(ctx, place, f.id)]
         if self.then.known_at is None or not holding:
             return holding, over
         # Two that were both believed then were in conflict then, whatever came of it.

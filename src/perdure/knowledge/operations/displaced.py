@@ -9,6 +9,7 @@ from typing import Final
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.forgotten import is_forgotten
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
 from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Span
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
@@ -23,8 +24,6 @@ from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.point_in_time import is_past
 
 _BACK: Final = "back"  # the name of a question whether what a person had decided against holds after all
-
-_BY_HAND: Final = "archive"  # the operation in which a person hides a memory
 
 
 def believe_displaced(writer: ClaimWriter, identity: str, now: Instant, because: str) -> str | None:
@@ -267,8 +266,7 @@ def _is_taken_back(work: FactSession, note: str) -> bool:
     state = find_states(work.ctx, work.namespace, [note]).get(note)
     if state is None or state.status is not Status.ARCHIVED:
         return state is None or state.status is Status.INVALIDATED
-    told = (e for e in reversed(work.ctx.store.journal(work.namespace, note)) if e.target == Target.MEMORY)
-    return next((e.operation for e in told if (e.after or {}).get("status") == state.status), "") == _BY_HAND
+    return is_forgotten(work.ctx, work.namespace, note)
 
 
 def _was_decided(work: FactSession, newer: str, older: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 from perdure.knowledge.extraction.entity_names import names_in
 from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.operations.change_rates import known_rates
+from perdure.knowledge.operations.forgotten import with_forgotten
 from perdure.knowledge.operations.interrupted_facts import interrupted_by_memory
 from perdure.knowledge.operations.over_facts import over_facts
 from perdure.knowledge.operations.ports import resources
@@ -376,8 +377,8 @@ def with_known_times(
 ) -> dict[str, Fact]:
     """Return facts with what others of the same tell of their time.
 
-    Of those that were over when they were told, without a start, that is what bounds it; of those that were put away,
-    ``archived``, since when something else holds instead.
+    Of those that were over when they were told, without a start, that is what bounds it; of those that are
+    ``archived``, whether a person put them away, and since when something else holds instead.
     """
     bounded = [f for f in facts.values() if f.retired is not None and f.valid_from == f.valid_to is not None]
     keys = {f.key for f in (*bounded, *(facts[i] for i in archived if i in facts))}
@@ -386,7 +387,7 @@ def with_known_times(
     named = find_documents_named(ctx, namespace, Shelf.FACT, sorted(keys))
     beside = [Fact.from_data(d.id, d.data) for d in named]
     states = find_states(ctx, namespace, sorted({*facts, *(f.id for f in beside)}))
-    return with_bounded_starts(facts, beside, states)
+    return with_forgotten(ctx, namespace, with_bounded_starts(facts, beside, states), states)
 
 
 def known_procedures(ctx: Context, namespace: str) -> list[Procedure]:

@@ -190,8 +190,9 @@ class Fact:
     told_to: Instant | None = None
     planned: bool = False  # ``valid_from`` was still to come when it was said: it holds from that instant on
     followed_by: str = ""  # the planned fact that takes its place on ``valid_to``
-    # of one that was put away: since when another that is believed now holds instead. It is not stored
+    # of one that faded: since when another that is believed now holds instead. It is not stored
     given_way: Instant | None = None
+    forgotten: bool = False  # a person put it away: it is no answer of any time. It is not stored
 
     @property
     def shown_value(self) -> str:

@@ -127,7 +127,7 @@ def fact_at(
         fact: What it says.
         state: Its memory's state.
         filters: ``as_of`` asks what was true then (a fact that was replaced later held until then, one that was denied
-            never did), ``known_at`` what was believed then: nothing that was learned later is returned.
+            or forgotten never did), ``known_at`` what was believed then: nothing that was learned later is returned.
         zone: In which its days are told.
     """
     if not filters.looks_back:
@@ -147,7 +147,7 @@ def fact_at(
         return shown, believed and not (then is not None and end is not None and end <= then)
     if true_from(fact, state) > filters.as_of:
         return None
-    was_so = believed or state.status is not Status.INVALIDATED
+    was_so = believed or not (state.status is Status.INVALIDATED or fact.forgotten)
     return shown, was_so and (end is None or filters.as_of < end) and not has_given_way(fact, filters)
 
 
@@ -156,8 +156,8 @@ def with_bounded_starts(
 ) -> dict[str, Fact]:
     """Return facts with what others of the same tell of their time.
 
-    Those of which nobody knows since when they held begin where another value ended. Those that were put away give way
-    to what is believed now.
+    Those of which nobody knows since when they held begin where another value ended. Those that faded give way to what
+    is believed now.
 
     Args:
         facts: Facts by id.

@@ -217,6 +217,12 @@ SELECT namespace, id FROM operation WHERE namespace = :namespace AND id >= CAST(
 SELECT id, operation, at_ms FROM operation WHERE namespace = :namespace AND at_ms > :now AND operation <> 'upkeep'
 ORDER BY at_ms DESC, id LIMIT :limit;
 
+-- Undos are few: they are read by their own index, and not by their instants among all operations.
+-- name: undos_ahead
+-- kind: routed
+SELECT id, operation, at_ms FROM operation WHERE namespace = :namespace AND undoes > '' AND +at_ms > :now
+ORDER BY +at_ms DESC, id LIMIT :limit;
+
 -- Days are counted from 1970 UTC. A loss (gone_by_day) is dated by the memory, not by the operation: a late sweep is of
 -- several days.
 -- name: stored_by_day
