@@ -178,7 +178,7 @@ def test_a_fact_that_one_session_sees_says_so(place):
 BIG = "x" * 100_000
 SQL = "'; DROP TABLE memory; --"
 REFUSED = {
-    "nothing asked for": (("facts", ""), 1, "entity is empty"),
+    "nothing asked for": (("facts", ""), 1, "ENTITY is empty"),
     "a name with SQL": (("timeline", SQL), 3, "There is no entity"),
     "the name null": (("entity", "alias", "Gai Media", "null"), 1, "is no name"),
     "an unknown id": (("confirm", "nobody"), 3, "There is no memory"),

@@ -328,12 +328,12 @@ def test_entities_are_listed_named_merged_and_split(folder):
 # --- errors
 
 REFUSED = [
-    (("decay", "--half-life-days", "0.5"), Exit.FAILED, "half_life_days"),
+    (("decay", "--half-life-days", "0.5"), Exit.FAILED, "--half-life-days"),
     (("decay", "--factor", "0.9"), Exit.FAILED, "takes no factor"),
-    (("decay", "--min-importance", "0.6"), Exit.FAILED, "min_importance"),
-    (("decay", "--access-weight", "nan"), Exit.FAILED, "access_weight"),
+    (("decay", "--min-importance", "0.6"), Exit.FAILED, "--min-importance"),
+    (("decay", "--access-weight", "nan"), Exit.FAILED, "--access-weight"),
     (("decay", "--decay-function", "cliff"), Exit.USAGE, "cliff"),
-    (("reinforce", "x", "--boost-amount", "1.5"), Exit.FAILED, "boost_amount"),
+    (("reinforce", "x", "--boost-amount", "1.5"), Exit.FAILED, "--boost-amount"),
     (("reinforce", "x", "--boost-type", "double"), Exit.USAGE, "double"),
     (("reinforce",), Exit.USAGE, "ID"),
     (("weaken", "x", "--amount", "-1"), Exit.FAILED, "amount"),
@@ -352,17 +352,17 @@ REFUSED = [
     (("extract", "missing.txt"), Exit.FAILED, "missing.txt"),
 ]
 REFUSED_GROUPS = [
-    (("consolidate", "--similarity-threshold", "0.5"), Exit.FAILED, "similarity_threshold"),
-    (("consolidate", "--max-groups", "101"), Exit.FAILED, "max_groups"),
+    (("consolidate", "--similarity-threshold", "0.5"), Exit.FAILED, "--similarity-threshold"),
+    (("consolidate", "--max-groups", "101"), Exit.FAILED, "--max-groups"),
     (("relate", "nothing", "else"), Exit.NOTHING, "nothing"),
     (("relate", "nothing", "else", "--weight", "0"), Exit.FAILED, "weight"),
     (("edges", "nothing"), Exit.NOTHING, "nothing"),
     (("complete-task", "nothing"), Exit.NOTHING, "nothing"),
     (("promote", "nothing"), Exit.NOTHING, "nothing"),
     (("promote", "nothing", "--threshold", "2"), Exit.FAILED, "threshold"),
-    (("end-session", " "), Exit.FAILED, "session_id"),
+    (("end-session", " "), Exit.FAILED, "SESSION is empty"),
     (("entity", "show", "nobody"), Exit.NOTHING, "nobody"),
-    (("entity", "show", " "), Exit.FAILED, "name"),
+    (("entity", "show", " "), Exit.FAILED, "NAME is empty"),
     (("entity", "merge", "nobody", "else"), Exit.NOTHING, "nobody"),
     (("entity", "alias", "nobody", "null"), Exit.FAILED, "null"),
     (("entity", "split", "nobody"), Exit.USAGE, "ALIAS"),
@@ -399,7 +399,7 @@ def test_a_text_that_cannot_be_taken_in_is_refused(folder, content, says):
 
 @pytest.mark.parametrize(
     ("option", "value", "says"),
-    [("--min-confidence", "2", "min_confidence"), ("--dedup-threshold", "0.5", "dedup_threshold")],
+    [("--min-confidence", "2", "--min-confidence"), ("--dedup-threshold", "0.5", "--dedup-threshold")],
 )
 def test_extraction_refuses_what_is_out_of_range(option, value, says):
     error = data("extract", "-", option, value, code=Exit.FAILED, input="We decided to use PostgreSQL.")
@@ -422,7 +422,7 @@ def test_processes_share_what_became_of_a_recall():
     assert process("used", "nothing").returncode == Exit.NOTHING
     bad = process("decay", "--half-life-days", "0")
     assert (bad.returncode, bad.stdout) == (Exit.FAILED, b"")
-    assert b"half_life_days" in bad.stderr
+    assert b"--half-life-days" in bad.stderr
     assert b"Traceback" not in bad.stderr
 
 

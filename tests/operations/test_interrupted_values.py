@@ -338,3 +338,12 @@ def test_a_denial_is_interrupted_and_interrupts_as_a_value_does(memory, clock, d
     assert memory.review() == []
     clock.now = on(5, 1)
     assert [(f.denied, f.interrupted is not None) for f in memory.facts("Ana")] == [(denied, False)]
+
+
+def test_what_was_forgotten_interrupts_on_no_day(memory, clock):
+    told(memory, clock)
+    clock.now = on(10, 20)
+    kim = next(f.id for f in memory.facts("deploys", past=True) if f.value == "Kim")
+    assert {f.value: bool(f.interrupted) for f in memory.facts(as_of=on(10, 3))} == {"Kim": False, "Ada": True}
+    memory.forget(kim)
+    assert {f.value: bool(f.interrupted) for f in memory.facts(as_of=on(10, 3))} == {"Ada": False}

@@ -152,7 +152,7 @@ def test_a_refusal_lists_each_fault_and_says_what_to_do():
         policy_from({"importance": {"floor": 2, "halflife": 1}})
     assert "(1)" in str(caught.value)
     assert "(2)" in str(caught.value)
-    assert "between 0 and 0.5" in str(caught.value)
+    assert "from 0 to 0.5" in str(caught.value)
     assert "half_life_days" in str(caught.value)  # the keys that there are
     assert "perdure policy show" in caught.value.remedy
     assert isinstance(caught.value, PerdureError)

@@ -79,7 +79,7 @@ FILTERS = st.fixed_dictionaries(
         "min_confidence": st.sampled_from([0.0, 0.2, 0.45, 0.85]),
         "include_archived": st.booleans(),
     },
-)
+).filter(lambda wanted: not {"since", "until"} <= wanted.keys() or wanted["since"] <= wanted["until"])
 ONLY_RECALL = st.fixed_dictionaries(
     {},
     optional={

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from perdure.operations.documents import find_documents, find_records
+from perdure.operations.forgotten_memories import is_forgotten
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant, day_at
 from perdure.records.memory import INTERRUPTS, Record, Shelf, Status
@@ -52,6 +53,7 @@ def interruptions(ctx: Context, namespace: str, ids: Collection[str], then: Filt
     both = sorted({identity for pair in pairs for identity in pair})
     records = {r.id: r for r in find_records(ctx, namespace, both)}
     days = {d.id: _Days.of(d.data) for d in find_documents(ctx, namespace, Shelf.FACT, both) if d.id in records}
+    days = {i: some._replace(forgotten=_is_forgotten(ctx, records[i], then)) for i, some in days.items()}
     wrong = _reported_wrong(ctx, namespace, [later for later, _ in pairs])
     found: dict[str, Interruption] = {}
     for fact in dict.fromkeys(other for _, other in pairs):
@@ -59,6 +61,12 @@ def interruptions(ctx: Context, namespace: str, ids: Collection[str], then: Filt
         if fact in days and (shown := _interruption(ctx, records, days, fact, beside, then)) is not None:
             found[fact] = shown
     return found
+
+
+def _is_forgotten(ctx: Context, record: Record, then: Filters) -> bool:
+    """Whether a person put a fact away; of the present only what is believed is looked at."""
+    hidden = then.looks_back and record.state.status is Status.ARCHIVED
+    return hidden and is_forgotten(ctx, record.namespace, record.id)
 
 
 def _reported_wrong(ctx: Context, namespace: str, ids: Sequence[str]) -> set[str]:

@@ -15,7 +15,7 @@ from perdure.knowledge.operations.doubted_facts import doubts_of
 from perdure.knowledge.operations.entity_summaries import SOURCE as SUMMARIZED
 from perdure.knowledge.operations.fact_recall import open_conflicts, outdated_messages
 from perdure.knowledge.operations.facts import fact_lines, facts_about
-from perdure.knowledge.operations.forgotten import is_forgotten, with_forgotten
+from perdure.knowledge.operations.forgotten import with_forgotten
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.results import AnswerSheet, FactLine, SheetEntry, SheetQuote
 from perdure.knowledge.rules.answer_sheets import fit_sheet
@@ -38,6 +38,7 @@ from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text, 
 from perdure.knowledge.rules.set_phrases import without_set_phrases
 from perdure.operations.corrections import with_unfound_corrections
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
+from perdure.operations.forgotten_memories import is_forgotten
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
 from perdure.operations.undone_since import undone_since

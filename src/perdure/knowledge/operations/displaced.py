@@ -9,12 +9,12 @@ from typing import Final
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
 from perdure.knowledge.operations.fact_session import FactSession
-from perdure.knowledge.operations.forgotten import is_forgotten
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
 from perdure.knowledge.records.facts import Claim, Fact, FactOrigin, Span
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.documents import find_records, find_states, pages, whose_words
+from perdure.operations.forgotten_memories import is_forgotten
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import DERIVED, SUPERSEDES, Kind, Shelf, Status, Trust

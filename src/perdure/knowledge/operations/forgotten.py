@@ -1,18 +1,14 @@
-"""Which hidden memories a person put away: those are no answer, of whatever time; what faded was true all the same."""
+"""Facts that a person put away, marked as forgotten: they are no answer, of whatever time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
 from perdure.knowledge.records.facts import Fact
+from perdure.operations.forgotten_memories import is_forgotten
 from perdure.operations.ports import Context
 from perdure.records.memory import State, Status
-from perdure.records.plan import BY_HAND, Target
-from perdure.records.report import JournalEntry
-
-_SHOWING: Final = frozenset({"restore", "undo"})  # operations that bring a memory back that a person put away
 
 
 def with_forgotten(
@@ -25,22 +21,3 @@ def with_forgotten(
     archived = [i for i in facts if i in states and states[i].status is Status.ARCHIVED]
     forgotten = {i for i in archived if is_forgotten(ctx, namespace, i)}
     return {i: replace(fact, forgotten=True) if i in forgotten else fact for i, fact in facts.items()}
-
-
-def is_forgotten(ctx: Context, namespace: str, identity: str) -> bool:
-    """Whether a memory that is archived was put away by a person."""
-    return _hiding_operation(ctx.store.journal(namespace, identity)) == BY_HAND
-
-
-def _hiding_operation(history: Iterable[JournalEntry]) -> str:
-    """Return the operation that archived a memory last; that of an undone restore is the one before.
-
-    Of what is older than the journal's horizon only names are kept.
-    """
-    told = [e for e in history if e.target == Target.MEMORY]
-    hiding = [e for e in told if (e.after or {}).get("status") == Status.ARCHIVED]
-    if not hiding:
-        trimmed = [e.operation for e in told if e.trimmed and (e.operation == BY_HAND or e.operation in _SHOWING)]
-        return trimmed[-1] if trimmed else ""
-    since = (hiding[-1].after or {}).get("status_ms")
-    return next(e.operation for e in hiding if (e.after or {}).get("status_ms") == since)
