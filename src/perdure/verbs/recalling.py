@@ -283,8 +283,8 @@ class RecallingVerbs:
         hides=True,
         command="",
         agent=("operation_id",),
-        tell='Undo one whole operation by the id in its reply; "last" may be another agent\'s. Refused whole if more than '
-        "sweeps changed a memory since. Undoing a remember removes what it stored.",
+        tell='Undo one whole operation by the id in its reply; "last" may be another agent\'s. Refused whole if more '
+        "than sweeps changed a memory since. Undoing a remember removes what it stored.",
     )
     def undo(
         self,
