@@ -301,7 +301,8 @@ def _documents(ctx: Context, operation: Operation, identity: str, removed: set[t
 def _list_with_operations(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
     """Return memories for a message, each with the operation that changed it last, if that is a later one."""
     entries = {i: later_entries(ctx, operation, i) for i in ids[:_MOST_LISTED]}
-    last = {i: (blocking_entries(ctx, some) or some)[-1] for i, some in entries.items() if some}
+    find = operations_of(ctx, operation.namespace)
+    last = {i: (blocking_entries(find, some) or some)[-1] for i, some in entries.items() if some}
     labels = [f"{i} (by {line.operation} {line.operation_id})" for i, line in last.items()] or list(entries)
     return _list_ids(labels, len(labels) + len(ids[_MOST_LISTED:]))
 

@@ -7,8 +7,9 @@ and the next sweep looks at it anew. Many small sweeps end where one late one do
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from perdure.operations.identify import operations_of
@@ -26,11 +27,12 @@ def rebase_on_maintenance(ctx: Context, operation: Operation, changes: Sequence[
     What the operation stored is removed as it is now. A memory that something else has changed since is left as the
     operation left it, so that taking the changes back is refused.
     """
+    find = cache(operations_of(ctx, operation.namespace))
     stored = {c.id for c in changes if c.target is Target.MEMORY and c.before is None}
     later = {
         identity: entries
         for identity in dict.fromkeys(c.id for c in changes if c.target is Target.MEMORY)
-        if (entries := later_entries(ctx, operation, identity)) and not blocking_entries(ctx, entries)
+        if (entries := later_entries(ctx, operation, identity)) and not blocking_entries(find, entries)
     }
     rows = ctx.store.images(operation.namespace, sorted(stored & later.keys()))
     own = [change for change in changes if change.id not in rows or not _is_update(change)]
@@ -54,18 +56,21 @@ def later_entries(ctx: Context, operation: Operation, identity: str) -> list[Jou
     return entries[places[-1] + 1 :] if places else []
 
 
-def blocking_entries(ctx: Context, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
-    """Return the lines that an undo does not go past: of what is in force, and is no maintenance."""
-    find = operations_of(ctx, entries[0].namespace) if entries else None
-    found = {} if find is None else {i: find(i) for i in dict.fromkeys(entry.operation_id for entry in entries)}
+def blocking_entries(find: Callable[[str], Operation | None], entries: Sequence[JournalEntry]) -> list[JournalEntry]:
+    """Return the lines that an undo does not go past: of what is in force, and is no maintenance.
 
-    def is_in_force(operation: Operation | None) -> bool:
-        if operation is None or find is None or operation.undoes is not None:
-            return operation is None  # an undo goes with what it took back
-        undo = find(operation.undone_by) if operation.undone_by else None
-        return undo is None or undo.undone_by is not None
+    ``find`` returns an operation by its id.
+    """
+    return [e for e in entries if e.operation not in MAINTENANCE and _is_in_force(find, find(e.operation_id))]
 
-    return [e for e in entries if e.operation not in MAINTENANCE and is_in_force(found[e.operation_id])]
+
+def _is_in_force(find: Callable[[str], Operation | None], operation: Operation | None) -> bool:
+    if operation is None:
+        return True
+    if operation.undoes is not None:  # it goes with what it took back
+        return False
+    undo = find(operation.undone_by) if operation.undone_by else None
+    return undo is None or undo.undone_by is not None
 
 
 def _is_update(change: Change) -> bool:
