@@ -141,6 +141,8 @@ class KnownPredicates(JsonRecord):
     predicates: tuple[str, ...]  # what facts about it are about; the same thing should be called the same
     # (new, known) predicates that may mean the same: whoever means the known one says so by its name
     near: tuple[tuple[str, str], ...] = ()
+    # what is still believed beside a new value of a predicate that may have several: replace what no longer holds
+    kept_beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
