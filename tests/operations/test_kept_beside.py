@@ -45,3 +45,23 @@ def test_nothing_is_told_where_one_value_ended_or_takes_the_place_of_the_other(m
     assert not any(k.kept_beside for k in tell(memory, "Sol is the contact.", "contact", "Sol").predicates)
     tell(memory, "Mudlark is in Leeds.", "city", "Leeds")
     assert not any(k.kept_beside for k in tell(memory, "Mudlark moved to York.", "city", "York").predicates)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "values", "question", "first"),
+    [
+        ("contact", ("Harriet Boyle", "Sol Whitaker"), "Who is the contact at Mudlark?", "Sol Whitaker"),
+        ("contacto", ("Ana Ruiz", "Rui Sá"), "¿Quién es el contacto de Mudlark?", "Rui Sá"),
+        ("contact", ("Harriet Boyle", "Sol Hale"), "Is Harriet the contact at Mudlark?", "Harriet Boyle"),
+        ("contact", ("Harriet Boyle", "Sol Whitaker"), "Who was the contact at Mudlark before?", "Harriet Boyle"),
+    ],
+)
+def test_the_latest_value_stands_first_where_the_question_names_none(
+    tmp_path, clock, predicate, values, question, first
+):
+    pytest.importorskip("onnxruntime")
+    with perdure.open(tmp_path / "a.db", clock=clock) as memory:
+        for value in values:
+            memory.learn(claims=[{"subject": "Mudlark", "predicate": predicate, "value": value}])
+            clock.passes(days=5)
+        assert memory.recall(question, touch=False).hits[0].memory.content == f"Mudlark: {predicate}: {first}"
