@@ -94,7 +94,8 @@ class ReplacedFact(JsonRecord):
 
     id: str  # its id
     content: str  # what it says
-    by: str = ""  # the fact that took its place; empty where none did
+    # the fact that took its place, else the memory that took that of all that said it; empty where none did
+    by: str = ""
     # whether that one took its place only because it is newer or surer: ``both`` of this one believes both
     by_order: bool = False
 
