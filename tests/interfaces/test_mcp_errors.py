@@ -142,6 +142,33 @@ def test_a_request_says_how_long_it_may_take(tmp_path):
         other.execute("ROLLBACK")
 
 
+@pytest.mark.parametrize(
+    ("profile", "tool", "arguments", "remedy"),
+    [
+        ("agent", "remember", {"content": "tea"}, "Call remember again."),
+        ("agent", "recall", {"query": "tea"}, "Call recall again: it changes no memory."),
+        (
+            "full",
+            "remember",
+            {"content": "tea"},
+            "Call remember again; with an idempotency_key nothing is stored twice.",
+        ),
+    ],
+)
+def test_a_call_that_took_too_long_says_what_its_tool_allows(memory, monkeypatch, profile, tool, arguments, remedy):
+    seconds = count(step=10)
+    monkeypatch.setattr("perdure.records.deadline.monotonic", lambda: float(next(seconds)))
+
+    async def story(client):
+        (offered,) = [t for t in (await client.list_tools()).tools if t.name == tool]
+        assert ("idempotency_key" in remedy) == ("idempotency_key" in offered.input_schema["properties"])
+        answer = await client.call_tool(tool, arguments, meta={"perdure/timeout": 1.0})
+        assert answer.meta["perdure/error"]["error"] == "DeadlineExceeded"
+        assert answer.meta["perdure/error"]["remedy"] == remedy
+
+    talk(build(lambda: memory, profile=profile), story)
+
+
 def test_what_to_do_after_an_error_is_possible_with_the_tools_of_the_profile(memory):
     unknown = "019b76da-a800-7000-817f-e910d1ed13e3"
 

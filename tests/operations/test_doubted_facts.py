@@ -59,6 +59,35 @@ def lines(text, words):
     return [line for line in text.splitlines() if words in line]
 
 
+MOVES = "7410 clashes with the Vault agent, so tollbooth moves to 7411."
+HERON = ("Heron's database is PostgreSQL 15.", "Heron: database: PostgreSQL 15")
+
+
+@pytest.mark.parametrize(
+    ("note", "fact", "later", "is_marked"),
+    [
+        ("Tollbooth runs on Python 3.11.", "tollbooth: python version: 3.11", MOVES, False),
+        ("Tollbooth is on port 7410.", "tollbooth: port: 7410", MOVES, True),
+        (*HERON, "Heron now deploys from the branch release.", False),
+        (*HERON, "Heron now uses MariaDB.", True),
+        (
+            "Marder ist in Elixir 1.15.",
+            "Marder: Sprache: Elixir 1.15",
+            "Marder zieht ins Netz 10.4.8.0.",
+            False,
+        ),
+        ("The cluster is stg-blue, EKS 1.29.", "stg-blue: EKS version: 1.29", "upgraded stg-blue to 1.30", True),
+    ],
+)
+def test_only_a_statement_about_the_property_marks_it(memory, clock, note, fact, later, is_marked):
+    subject, predicate, value = fact.split(": ")
+    memory.remember(note, facts=[{"subject": subject, "predicate": predicate, "value": value}])
+    identity = fact_of(memory, value).id
+    say(memory, clock, later)
+    hits = {hit.memory.id: hit for hit in memory.recall(f"{subject}: {predicate}?", touch=False).hits}
+    assert bool(hits[identity].newer) == is_marked
+
+
 @pytest.mark.parametrize(
     ("note", "claim", "later", "question"),
     [

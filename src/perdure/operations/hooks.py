@@ -37,7 +37,7 @@ from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest_entries import is_informative
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.lifecycle.said_already import repeated_requests
-from perdure.rules.newer_beside import with_newer
+from perdure.rules.newer_beside import with_later_shown, with_newer
 from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy
 from perdure.rules.source_trust import takes_over, trust_of
@@ -191,13 +191,15 @@ class Agent:
         hits = list(with_parts(hits, older).values())
         over = {h.memory.id for h in hits if h.updated_by} | (older.over - undecided)
         session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
-        hidden = shown | over | session_messages
+        hidden = over | session_messages
         hidden |= repeated_requests(h.memory for h in hits)
         hidden |= {h.memory.id for h in hits if self._is_beside(h) or _says_again(h.memory, question)}
-        related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
+        related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden | shown}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         current = [h for h in hits if h.memory.id not in over and is_informative(h.memory)]
-        return with_newer([h for h in current if h.memory.id in related - hidden], current, hits)
+        chosen = [h for h in current if h.memory.id in related - hidden - shown]
+        before = [h for h in current if h.memory.id in shown - hidden and not h.upcoming]
+        return with_newer(with_later_shown(chosen, before, RELEVANCE), current, hits)
 
     def _is_beside(self, hit: Hit) -> bool:
         """Return whether a hit shares no word and no meaning with a prompt, but was said beside what does.

@@ -153,6 +153,10 @@ class CachedReads:
         """Return when those of some ids that are believed facts begin to hold; 0 where that is not planned."""
         return {i: self._begins[i] for i in self.fact_keys(ids) if i in self._begins}
 
+    def vectors(self, ids: Collection[str]) -> dict[str, Vector]:
+        """Return the vectors of some memories, by id; some may have none."""
+        return dict(self._ctx.store.vectors(self._namespace, sorted(ids))) if ids else {}
+
 
 class AffirmedLinks(NamedTuple):
     """What becomes of the links that call a memory untrue, which somebody just said it is not."""
@@ -324,6 +328,7 @@ def _doubted_pairs(
     records = reading.records(ids)
     over = {s: [records[i] for i, earlier in pairs if earlier == s and i in records] for s in sources & untrue}
     spoken_of = _spoken_of(reading, beside, {r.id for some in over.values() for r in some})
+    vectors = reading.vectors({i for source, some in over.items() for i in (source, *(r.id for r in some))})
     found: set[tuple[str, str]] = set()
     for fact, some in facts.items():
         if fact in records and records[fact].state.kind is Kind.FACT:
@@ -331,7 +336,7 @@ def _doubted_pairs(
             texts = [r.content.text for i in others if (r := records[i]).state.status is Status.ACTIVE]
             said = [records[source] for source in some if source in records]
             about = {s: [r for r in over.get(s, ()) if fact in spoken_of.get((r.id, s), (fact,))] for s in some}
-            found |= {(later, fact) for later in doubted_by(records[fact], said, about, texts)}
+            found |= {(later, fact) for later in doubted_by(records[fact], said, about, texts, vectors)}
     return found
 
 

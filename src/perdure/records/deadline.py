@@ -22,6 +22,7 @@ class _Deadline:
     written: list[str] = field(default_factory=list)  # its operations that are stored
 
 
+NOTHING_WRITTEN: Final = "Nothing was written."
 _CURRENT: Final[ContextVar[_Deadline | None]] = ContextVar("deadline", default=None)
 
 
@@ -167,7 +168,7 @@ def deadline_error(*, known: bool = True, because: str = "") -> DeadlineExceeded
     """
     current = _CURRENT.get()
     seconds, written = (0.0, ()) if current is None else (current.seconds, tuple(current.written))
-    extent = f"Stored before that: {', '.join(written)}; the rest was not." if written else "Nothing was written."
+    extent = f"Stored before that: {', '.join(written)}; the rest was not." if written else NOTHING_WRITTEN
     if not known:
         extent = f"Whether its last transaction was written is not known. {extent if written else ''}".strip()
     told = " ".join(filter(None, (f"The call took longer than {seconds:.3g} s and was ended.", because, extent)))

@@ -94,7 +94,8 @@ class ReplacedFact(JsonRecord):
 
     id: str  # its id
     content: str  # what it says
-    by: str = ""  # the fact that took its place; empty where none did
+    # the fact that took its place, else the memory that took that of all that said it; empty where none did
+    by: str = ""
     # whether that one took its place only because it is newer or surer: ``both`` of this one believes both
     by_order: bool = False
 
@@ -141,6 +142,8 @@ class KnownPredicates(JsonRecord):
     predicates: tuple[str, ...]  # what facts about it are about; the same thing should be called the same
     # (new, known) predicates that may mean the same: whoever means the known one says so by its name
     near: tuple[tuple[str, str], ...] = ()
+    # what is still believed beside a new value of a predicate that may have several: replace what no longer holds
+    kept_beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

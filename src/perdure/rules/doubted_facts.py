@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from perdure.records.memory import Kind, MemoryItem, Record, Status
+from perdure.records.patterns import lazy_pattern
 from perdure.records.vector import Vector
 from perdure.rules.language.clauses import clauses
 from perdure.rules.language.other_subjects import may_replace
@@ -22,6 +23,8 @@ from perdure.rules.source_trust import is_trusted, stored_trust
 
 Pair = tuple[str, str]  # (later, earlier): the ids of a statement and of what it puts in doubt
 _ABOUT_ONE_THING: Final = 0.5  # from this cosine on, as for statements (rules/lifecycle/older_statements.py)
+_VERSION: Final = lazy_pattern(r"v?(\d+)(?:\.\d+)+")
+_ALIKE: Final = 0.65  # from this cosine on a statement without a word of what is said of a fact speaks of that
 _DENIED: Final = "not "  # how the value of a denied fact begins
 
 
@@ -42,7 +45,11 @@ def _parse_fact(content: str) -> _FactText:
 
 
 def doubted_by(
-    fact: Record, sources: Sequence[Record], later: Mapping[str, Sequence[Record]], others: Sequence[str]
+    fact: Record,
+    sources: Sequence[Record],
+    later: Mapping[str, Sequence[Record]],
+    others: Sequence[str],
+    vectors: Mapping[str, Vector],
 ) -> set[str]:
     """Return the statements in view that put a fact in doubt: they likely make untrue all in view that says it.
 
@@ -53,6 +60,7 @@ def doubted_by(
         sources: The notes and messages that say it.
         later: Of each of them the statements that likely make it untrue; it may have none.
         others: The words of the other facts that the same sources say.
+        vectors: Those of the sources and the statements, by id; may lack some.
     """
     sources = [s for s in sources if s.state.status is Status.ACTIVE] or sources
     found: set[str] = set()
@@ -62,7 +70,7 @@ def doubted_by(
             for r in later.get(source.id, ())
             if r.state.status is Status.ACTIVE
             and said_at(r.state) >= said_at(fact.state)
-            and _speaks_of(r.content.text, fact.content.text, source.content.text, others)
+            and _speaks_of(r, fact.content.text, source, others, vectors)
         }
         if not own:
             return set()
@@ -70,20 +78,32 @@ def doubted_by(
     return found
 
 
-def _speaks_of(later: str, fact: str, source: str, others: Iterable[str]) -> bool:
-    """Return whether a statement has as many words of what a source says of a fact as of what else it says.
+def _speaks_of(
+    statement: Record, fact: str, source: Record, others: Iterable[str], vectors: Mapping[str, Vector]
+) -> bool:
+    """Return whether a statement speaks of a fact, and not rather of what else its source says.
 
-    "FastAPI instead of Flask" leaves the database of "tidewatch uses Flask and stores readings in SQLite" as it is.
-    Where it has a word of neither, nothing tells of which it speaks.
+    It has a word of what the source says of the fact, gives another version, or is alike in meaning: "Heron now deploys
+    from the branch release" leaves its database as it is. "FastAPI instead of Flask" leaves the database of "tidewatch
+    uses Flask and stores readings in SQLite" as it is, too.
     """
     own = _parse_fact(fact)
-    told = content_words(later) - own.subject
-    parts = [content_words(clause) for clause in clauses(source)]
+    told = content_words(statement.content.text) - own.subject
+    parts = [content_words(clause) for clause in clauses(source.content.text)]
     is_named = any(own.value <= part for part in parts)
     mine = frozenset(own.predicate | own.value).union(*(part for part in parts if own.value <= part))
     besides = [part for part in parts if is_named and not own.value <= part]
     besides += [other.predicate | other.value for other in map(_parse_fact, others)]
-    return len(told & mine) >= max((len(told & words) for words in besides), default=0)
+    common = len(told & mine)
+    if not common and _versions(told).isdisjoint(_versions(own.value)):
+        return _cosine(statement.id, source.id, vectors) >= _ALIKE and not any(told & words for words in besides)
+    return common >= max((len(told & words) for words in besides), default=0)
+
+
+def _versions(words: Iterable[str]) -> set[tuple[str, int]]:
+    """Return of each version among some words its first number and its points: 1.30 may follow 1.29, not 10.4.8.0."""
+    found = (_VERSION.fullmatch(word) for word in words)
+    return {(match[1], match[0].count(".")) for match in found if match}
 
 
 def facts_replaced(

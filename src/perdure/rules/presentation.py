@@ -37,6 +37,7 @@ from perdure.rules.pair_signals import ComparedHit, Weight, pair_signals, say_ot
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 """Facts follow each other by rules of their own, and a summary says what its sources say."""
 _DECIDED_KINDS: Final = (Kind.FACT, Kind.NOTE)
+_AS_GOOD: Final = 0.95  # a fact with so much of the score of another value of its property answers as well
 _MOST_WORDS: Final = 0.6  # a message with so much of a fact's or a note's words repeats it
 _STATUSES: Final = (Status.ACTIVE, Status.ARCHIVED)
 """What has been taken back, or stands in another memory, says nothing any more."""
@@ -265,11 +266,12 @@ def facts_first(hits: Sequence[Hit]) -> list[Hit]:
 def latest_of_conflicts_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     """Return the same hits, of those in open conflict the one said later in the place of the earlier one.
 
-    Nobody has decided which one holds, so the latest word is read first. A question that asks for the past, or names a
+    Nobody has decided which one holds, so the latest word is read first; so is the latest of several values of one
+    property that answer alike well: "who is the contact?" asks for one. A question that asks for the past, or names a
     day, keeps the order.
     """
     order = list(hits)
-    if not any(hit.contested_with for hit in hits) or keeps_order(question, hits):
+    if keeps_order(question, hits):
         return order
     for hit in sorted(hits, key=lambda h: _said_at(h.memory), reverse=True):
         at = order.index(hit)
@@ -280,7 +282,14 @@ def latest_of_conflicts_first(hits: Sequence[Hit], question: str) -> list[Hit]:
 
 def _is_rival(earlier: Hit, later: Hit) -> bool:
     in_conflict = later.memory.id in earlier.contested_with or earlier.memory.id in later.contested_with
-    return in_conflict and said_at(earlier.memory.state) < said_at(later.memory.state)
+    is_other = _property(earlier) == _property(later) is not None and later.score >= _AS_GOOD * earlier.score
+    return (in_conflict or is_other) and said_at(earlier.memory.state) < said_at(later.memory.state)
+
+
+def _property(hit: Hit) -> list[str] | None:
+    """Return of what a fact that holds now tells something, and what; None of other hits."""
+    is_fact = hit.memory.kind is Kind.FACT and hit.memory.status is Status.ACTIVE and not (hit.upcoming or hit.ended)
+    return hit.memory.content.split(": ", 2)[:2] if is_fact else None
 
 
 def decided_first(hits: Sequence[Hit]) -> list[Hit]:

@@ -17,8 +17,16 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
 
 import perdure
 from perdure.interfaces.mcp.elicitation import ASKING, Elicitor, can_ask
-from perdure.interfaces.mcp.tools import arguments_of, call_tool, tool_error, tool_of, verbs_of, with_offered_tools
-from perdure.records.errors import NotFound, PerdureError
+from perdure.interfaces.mcp.tools import (
+    arguments_of,
+    call_tool,
+    tool_error,
+    tool_of,
+    verbs_of,
+    with_call_again,
+    with_offered_tools,
+)
+from perdure.records.errors import DeadlineExceeded, NotFound, PerdureError
 from perdure.records.wording import JSON, worded
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
@@ -120,7 +128,9 @@ class MemoryServer(MCPServer[Any]):
         try:
             return await run_sync(partial(self._call, name, seconds, arguments, more))
         except PerdureError as error:
-            return tool_error(with_offered_tools(self._lazy_memory.describe_error(error), self._verbs))
+            told = with_offered_tools(self._lazy_memory.describe_error(error), self._verbs)
+            is_late = isinstance(error, DeadlineExceeded)
+            return tool_error(with_call_again(told, self._verbs[name], self._profile) if is_late else told)
         except Exception:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
             _log.exception("The tool %s failed unexpectedly.", name)
             data = {"error": "InternalError", "message": f"{name} failed because of an internal error."}
@@ -171,4 +181,5 @@ class MemoryServer(MCPServer[Any]):
             return memory.digest(namespace or self._usual())
         except PerdureError as error:
             told = self._lazy_memory.describe_error(error)
-            raise ResourceError(f"{told['message']} {told['remedy']}") from error
+            remedy = "Read it again." if isinstance(error, DeadlineExceeded) else told["remedy"]
+            raise ResourceError(f"{told['message']} {remedy}") from error

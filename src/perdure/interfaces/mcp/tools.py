@@ -16,6 +16,7 @@ import perdure.memory  # declares the verbs; loads neither numpy nor SQLite
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.model import render_text
 from perdure.memory import Memory
+from perdure.records.deadline import NOTHING_WRITTEN
 from perdure.rules.escaping import one_line
 from perdure.verbs.arguments import arguments_of as json_arguments
 from perdure.verbs.arguments import call_verb, object_schema, parameter_schema
@@ -27,6 +28,7 @@ AGENT: Final = ("remember", "recall", "used", "update", "forget", "list", "why",
 WHOLE: Final = ("get",)
 """Verbs whose answer holds whole memories; the others shorten what a model did not ask for by its id."""
 SCHEMAS: Final = Path(__file__).with_name("output_schemas.json")
+_KEY: Final = "idempotency_key"
 _LONGEST_ERROR: Final = 2000
 _INSTEAD: Final = {
     "correct": ("`correct`", "`review` with verdict=correct"),
@@ -138,6 +140,19 @@ def with_offered_tools(error: Mapping[str, Any], offered: Collection[str]) -> di
     remedy = str(error["remedy"])
     for verb, (words, instead) in _INSTEAD.items():
         remedy = remedy if verb in offered else remedy.replace(words, instead)
+    return {**error, "remedy": remedy}
+
+
+def with_call_again(error: Mapping[str, Any], verb: Verb, profile: str) -> dict[str, Any]:
+    """Return an error of a call whose time was over, with what its tool lets the client do: it may not set the time."""
+    if verb.reads or verb.panel == "Find and explain":
+        remedy = f"Call {verb.name} again: it changes no memory."
+    elif any(parameter.name == _KEY for parameter in offered_parameters(verb, profile)):
+        remedy = f"Call {verb.name} again; with an {_KEY} nothing is stored twice."
+    elif NOTHING_WRITTEN in str(error["message"]):
+        remedy = f"Call {verb.name} again."
+    else:
+        remedy = f"Recall what it was about, and call {verb.name} again if that is missing."
     return {**error, "remedy": remedy}
 
 

@@ -158,16 +158,27 @@ def view_beside(
         room -= spent
     ending = []
     for group in predicates[:1] if not facts.replaced or room > 2 * _NAME_TOKENS else ():
-        subject = _fit(group.subject, _NAME_TOKENS / 2)
-        names = _fit(", ".join(name.replace("_", " ") for name in group.predicates), _NAME_TOKENS - _tokens(subject))
-        ending.append(Line(("Known of ", Untrusted(subject), ": ", Untrusted(names))))
-        room -= _tokens(f"Known of '{subject}': '{names}'")
-        for pair in group.near[:1]:
-            new, existing = (_fit(name.replace("_", " "), _NAME_TOKENS / 2) for name in pair)
-            ending.append(Line(("Use the known name if ", Untrusted(new), " means ", Untrusted(existing), ".")))
-            room -= _tokens(f"Use the known name if '{new}' means '{existing}'.")
+        lines, spent = _known_lines(group)
+        ending += lines
+        room -= spent
     yield from _related_blocks(related[: max(0, int(room / _ROOM_TOKENS))] if facts.replaced else related, room)
     yield from ending
+
+
+def _known_lines(group: KnownPredicates) -> tuple[list[Line], float]:
+    """Return what shows what else is known of somebody or something, and its tokens."""
+    told: list[tuple[tuple[str | Untrusted, ...], str]] = []
+    subject = _fit(group.subject, _NAME_TOKENS / 2)
+    if names := _fit(", ".join(name.replace("_", " ") for name in group.predicates), _NAME_TOKENS - _tokens(subject)):
+        told.append((("Known of ", Untrusted(subject), ": ", Untrusted(names)), f"Known of '{subject}': '{names}'"))
+    for value in group.kept_beside[:1]:
+        kept, ending = _fit(value, _NAME_TOKENS), ": replace it if it no longer holds."
+        told.append((("Kept beside ", Untrusted(kept), ending), f"Kept beside '{kept}'{ending}"))
+    for pair in group.near[:1]:
+        new, existing = (_fit(name.replace("_", " "), _NAME_TOKENS / 2) for name in pair)
+        words = "Use the known name if ", Untrusted(new), " means ", Untrusted(existing), "."
+        told.append((words, f"Use the known name if '{new}' means '{existing}'."))
+    return [Line(words) for words, _ in told], sum(_tokens(text) for _, text in told)
 
 
 def _taken_name(taken: MatchedName) -> tuple[Line, float]:

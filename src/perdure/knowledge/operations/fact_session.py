@@ -75,6 +75,7 @@ class FactSession:
         self._heard: set[str] = set()  # keys of facts that were there before this operation
         self._subjects: set[str] = set()
         self._links: dict[tuple[str, str, str], Change] = {}
+        self._heirs: dict[str, str] = {}  # fact -> the memory that took the place of what says it
         self._newer: dict[str, list[str]] = {}  # memory -> those that are linked as what took its place
         self._rates: dict[str, float] | None = None
         self._sure: dict[str, tuple[Instant, State, float]] = {}
@@ -312,9 +313,17 @@ class FactSession:
         if self._links.setdefault(key, change) is change and row["kind"] == SUPERSEDES:
             self._newer.setdefault(row["other"], []).append(change.id)
 
+    def note_heir(self, identity: str, memory: str) -> None:
+        """Note the memory that took the place of all that says a fact."""
+        self._heirs[identity] = memory
+
     def successor(self, identity: str) -> str:
-        """Return the fact that this operation links as what took the place of another; empty where there is none."""
-        return next((newer for newer in self._newer.get(identity, ()) if newer in self.facts), "")
+        """Return the fact that this operation links as what took the place of another, or else the noted memory.
+
+        Empty where there is neither.
+        """
+        heir = self._heirs.get(identity, "")
+        return next((newer for newer in self._newer.get(identity, ()) if newer in self.facts), heir)
 
     def insert(
         self, drafts: Sequence[Draft], *, ids: Sequence[str] | None = None, removed: Collection[str] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 from perdure.knowledge.extraction.entity_names import ResolvedName
@@ -23,6 +24,7 @@ from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import related_memories, related_memory
 from perdure.operations.writing import read_after, redacted_in, retry, tell_redacted
+from perdure.records.instant import Instant
 from perdure.records.memory import Shelf
 from perdure.records.outcome import ClaimResult, GivenClaim, HandedClaims, KnownPredicates, MatchedName, ReplacedFact
 from perdure.rules.decisions import Decisions
@@ -31,6 +33,7 @@ from perdure.rules.validation.fact_claims import parsed_claims
 
 _MOST_FACTS: Final = 200  # facts of one subject, those learned last, that are looked at
 _MOST_SUBJECTS: Final = 3
+_MOST_KEPT: Final = 3  # values beside a new one that are told
 
 
 def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> LearnResult:
@@ -93,9 +96,26 @@ def known_beside(
         existing = {f.predicate for f in facts}
         shown = {f.predicate: f.called or f.predicate for f in facts}
         others = tuple(shown[name] for name in sorted(existing - own))
-        near = _near(ctx, [f for f in everything if f.id in touched and f.predicate in own - existing], facts, lessons)
-        known += [KnownPredicates(names.entity(subject).name, others, near)] if others else []
+        new = [f for f in everything if f.id in touched and f.predicate in own]
+        near = _near(ctx, [f for f in new if f.predicate not in existing], facts, lessons)
+        kept = _kept_beside(new, facts, ctx.clock())
+        known += [KnownPredicates(names.entity(subject).name, others, near, kept)] if others or kept else []
     return list(memories), known
+
+
+def _kept_beside(new: Sequence[Fact], facts: Sequence[Fact], now: Instant) -> tuple[str, ...]:
+    """Return the other values that hold beside new ones of predicates that may have several, the latest first.
+
+    A registry of predicates cannot tell whether "Sol is the contact" adds a contact or replaces the one who was.
+    """
+    several = {f.predicate: f.value.norm for f in new if f.many and not f.denied and not f.is_upcoming(now)}
+    kept = (
+        f"{(f.called or f.predicate).replace('_', ' ')}: {f.shown_value}"
+        for f in facts
+        if several.get(f.predicate, f.value.norm) != f.value.norm
+        and not (f.denied or f.is_upcoming(now) or (f.valid_to is not None and f.valid_to <= now))
+    )
+    return tuple(islice(kept, _MOST_KEPT))
 
 
 def _near(

@@ -64,6 +64,7 @@ class ReplacedMemories:
             is_replaced = fact.id in self.gone and fact.id not in self.writer.tally.reinforced
             if is_replaced or (fact.sources and all(s.memory in hidden for s in fact.sources)):
                 self.writer.retire(fact.id, FactEvent.REPLACED, at, at, "what it rests on was replaced")
+                self.work.note_heir(fact.id, self.handed.memory or "")
 
     def _hidden_ids(self, memories: Iterable[str]) -> set[str]:
         states = find_states(self.work.ctx, self.work.namespace, sorted(memories))

@@ -45,7 +45,7 @@ from perdure.rules.language.words import CALENDAR, may_answer
 from perdure.rules.last_said import said_at
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE, sort_of_memory
 from perdure.rules.lifecycle.ended_memories import has_ended
-from perdure.rules.lifecycle.parts_that_hold import partly_over
+from perdure.rules.lifecycle.parts_that_hold import partly_over, without_returned
 from perdure.rules.source_trust import is_trusted, stored_trust
 
 ALIKE: Final = 0.65
@@ -95,10 +95,9 @@ def find_older(
     """Return what is over among some memories: a later one names its value as replaced, or gives another number.
 
     So is what a model said is likely untrue since a later one: ``superseded`` are (later, earlier) pairs; then another
-    number is not looked at (``by_number``). Each is looked up among all at once: taken pair by pair, a store of notes
-    that resemble one another takes seconds. Facts are put in doubt, and put nothing in doubt: ``sources`` has fact ->
-    what says it, ``about_one`` pairs of statements that are known to be about one thing. What says that something is so
-    from a day after ``today``, or until one before, takes the place of nothing, and is not compared.
+    number is not looked at (``by_number``). Each is looked up among all at once. Facts are put in doubt, and put
+    nothing in doubt: ``sources`` has fact -> what says it, ``about_one`` pairs that are known to be about one thing.
+    What says that something is so from a day after ``today``, or until one before, is not compared.
     """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
     messages = [
@@ -111,7 +110,8 @@ def find_older(
     facts = _of_facts(
         memories, older.ids, {*superseded, *replaced, *facts_of_replaced(memories, sources, older.corrected)}
     )
-    return replace(older, newer={**older.newer, **facts}, doubted={**older.doubted, **facts})
+    partly = without_returned(older.partly, messages, {*superseded, *about_one})
+    return replace(older, newer={**older.newer, **facts}, doubted={**older.doubted, **facts}, partly=partly)
 
 
 def _older_among(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from perdure.records.memory import MemoryItem
 from perdure.rules.language.clauses import joined_parts
-from perdure.rules.language.replaced_values import content_words
+from perdure.rules.language.replaced_values import content_words, replaced_values
 from perdure.rules.language.sentences import PLAIN_WORDS
 from perdure.rules.lasting import lasting_sentences, stands_alone
 from perdure.rules.lifecycle.digest_lines import telling_sentences
@@ -61,6 +62,36 @@ def partly_over(text: str, later: Sequence[frozenset[str]]) -> PartlyOutdated | 
     told = tuple(OutdatedPart(text[slice(*span)].strip(" \t,;.!?"), over[span]) for span in parts if span in over)
     cuts = tuple(cut for some in sentences if (cut := _cut_span(text, some, over.keys(), holding)))
     return PartlyOutdated(told, cuts)
+
+
+def without_returned(
+    partly: Mapping[str, Mapping[str, str]], memories: Sequence[MemoryItem], pairs: Collection[tuple[str, str]]
+) -> dict[str, dict[str, str]]:
+    """Return what of memories is over, without the values that hold again: what ended them is likely untrue since.
+
+    "Invoices stay on RabbitMQ" follows "invoices move from RabbitMQ to NATS": the first "invoices go through RabbitMQ"
+    holds.
+
+    Args:
+        partly: Memory -> what of it is over, each with the memory that says so.
+        memories: What was said, those that end something among it.
+        pairs: (later, earlier): the later one likely makes the earlier one untrue, or is about the same thing.
+    """
+    texts = {m.id: m.content for m in memories}
+    since: dict[str, list[str]] = {}
+    for later, earlier in pairs if partly else ():
+        if later in texts:
+            since.setdefault(earlier, []).append(texts[later])
+    return {
+        i: {value: by for value, by in values.items() if not any(_says_again(t, value) for t in since.get(by, ()))}
+        for i, values in partly.items()
+    }
+
+
+def _says_again(text: str, value: str) -> bool:
+    """Return whether a text has a value, and does not name it as replaced."""
+    words = content_words(value)
+    return words <= content_words(text) and not any(words & gone.words for gone in replaced_values(text))
 
 
 def _telling_words(words: frozenset[str]) -> frozenset[str]:
