@@ -26,6 +26,7 @@ DECIDES_NOTHING = {
 
 STORES_NO_VECTOR = {
     "knowledge/operations/predicate_questions.py": "compares names of predicates",
+    "operations/embedder_space.py": "embeds a word to learn how many dimensions vectors have",
     "operations/lifecycle/compression.py": "measures how much of its meaning a shorter form keeps",
     "operations/question_vectors.py": "embeds a question",
     "operations/usage_detection.py": "compares a reply with the memories that were shown",

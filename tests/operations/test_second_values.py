@@ -346,5 +346,5 @@ def test_the_reply_names_the_fact_that_took_the_place_of_another(memory, clock):
     done = memory.update(note.id, "Ana lives in Bergen.", facts=[{**home, "value": "Bergen", "replaces": "Oslo"}])
     now = {f.predicate: f.id for f in memory.facts("Ana")}
     by = {f.content: (f.by, f.by_order) for f in done.facts.replaced}
-    assert by == {"Ana: home: Oslo": (now["home"], False), "Ana: drink: Oslo": ("", False)}
+    assert by == {"Ana: home: Oslo": (now["home"], False), "Ana: drink: Oslo": (done.id, False)}
     assert "If both hold" not in reply(done)

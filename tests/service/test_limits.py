@@ -172,6 +172,8 @@ def test_a_call_that_goes_on_is_not_made_twice_by_who_sends_it_again_with_its_ke
         first = client.post("/v1/remember-many", **given, headers={**key, "prefer": "wait=1"})
         assert (first.status_code, first.json()["error"]) == (504, "OutcomeUnknown")
         assert "operations" not in first.json()  # nobody knows them
+        second = client.post("/v1/remember-many", **given, headers={**key, "prefer": "wait=1"})
+        assert (second.status_code, second.json()["error"]) == (504, "OutcomeUnknown")  # no longer than it may wait
         again, found = in_thread(lambda: client.post("/v1/remember-many", **given, headers=key))
         again.join(0.5)
         assert again.is_alive()

@@ -170,9 +170,19 @@ def run(folder, *words):
 
 
 def test_without_tokens_it_listens_on_this_machine_only(tmp_path):
-    refused = run(tmp_path, "serve", "--store", str(tmp_path / "a.db"), "--host", "0.0.0.0")  # noqa: S104  # refused
+    words = ("serve", "--store", str(tmp_path / "a.db"), "--port", "0")
+    refused = run(tmp_path, *words, "--host", "0.0.0.0")  # noqa: S104  # refused
     assert refused.returncode == 1
     assert "Without tokens the service listens on this machine only" in refused.stderr
+
+
+@pytest.mark.parametrize("proxied", [("--allowed-host", "memory.example.org"), ("--proxy", "10.0.0.0/8")])
+def test_without_tokens_it_stands_behind_no_proxy(tmp_path, proxied):
+    """A store that was copied or restored has no tokens: behind a proxy it would be open to everybody."""
+    refused = run(tmp_path, "serve", "--store", str(tmp_path / "a.db"), "--port", "0", *proxied)
+    assert refused.returncode == 1
+    assert f"not what reaches it as {proxied[1]}" in refused.stderr
+    assert "perdure token create" in refused.stderr
 
 
 def test_a_taken_port_is_told_at_once(tmp_path):

@@ -183,7 +183,7 @@ def test_a_vector_that_another_process_took_back_is_compared_no_more(elsewhere):
     here, there = (opened(place, {}, clock, HashEmbedder()) for _ in range(2))
     here.remember_many(["tea with alice", "rain and river"])
     here.remember_many(["alice likes tea"], embed="later")
-    here.reembed()
+    here.upkeep("worker")
 
     def cosines(memory):
         hits = memory.recall("tea alice", touch=False).hits

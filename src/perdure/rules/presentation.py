@@ -25,6 +25,7 @@ from perdure.formulas.changes import (
 )
 from perdure.formulas.curve import Array
 from perdure.records.memory import Kind, MemoryItem, Status
+from perdure.records.patterns import lazy_pattern
 from perdure.records.recall import Hit
 from perdure.records.vector import Vector
 from perdure.rules.alike_names import asks_for_another_name, pairs_of_one_name
@@ -37,6 +38,7 @@ from perdure.rules.pair_signals import ComparedHit, Weight, pair_signals, say_ot
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 """Facts follow each other by rules of their own, and a summary says what its sources say."""
 _DECIDED_KINDS: Final = (Kind.FACT, Kind.NOTE)
+_DAYS: Final = lazy_pattern(r" \((?:from|until) \d{4}-\d\d-\d\d[^()]{0,40}\)\Z")  # from or until when a fact holds
 _AS_GOOD: Final = 0.95  # a fact with so much of the score of another value of its property answers as well
 _MOST_WORDS: Final = 0.6  # a message with so much of a fact's or a note's words repeats it
 _STATUSES: Final = (Status.ACTIVE, Status.ARCHIVED)
@@ -287,9 +289,11 @@ def _is_rival(earlier: Hit, later: Hit) -> bool:
 
 
 def _property(hit: Hit) -> list[str] | None:
-    """Return of what a fact that holds now tells something, and what; None of other hits."""
-    is_fact = hit.memory.kind is Kind.FACT and hit.memory.status is Status.ACTIVE and not (hit.upcoming or hit.ended)
-    return hit.memory.content.split(": ", 2)[:2] if is_fact else None
+    """Return of what a fact that holds now tells something, and what; None of other hits, and of what has days."""
+    one, other = hit.memory, hit.ended or hit.interrupted or _DAYS.search(hit.memory.content)
+    return (
+        one.content.split(": ", 2)[:2] if (one.kind, one.status) == (Kind.FACT, Status.ACTIVE) and not other else None
+    )
 
 
 def decided_first(hits: Sequence[Hit]) -> list[Hit]:

@@ -190,11 +190,7 @@ class CallThreads:
             refused = _not_begun() if call.queued else self._waiting_refusal(call.caller)
             self._leave(call)
         else:
-            refused = OutcomeUnknown(
-                f"The call takes longer than {seconds:.3g} s and goes on: what it stores may be stored, or will be.",
-                remedy="Send it again with the same idempotency key: that stores nothing twice. Without one, look at "
-                "the history first.",
-            )
+            refused = unknown_outcome(seconds)
         call.answer.set_exception(refused)
 
     def _check_room(self) -> None:
@@ -245,3 +241,12 @@ class CallThreads:
 
 def _not_begun() -> PerdureError:
     return RequestRefused(503, "The call waited too long and was not begun.", remedy="Try again.")
+
+
+def unknown_outcome(seconds: float) -> OutcomeUnknown:
+    """Return the error for a call that goes on after its time."""
+    return OutcomeUnknown(
+        f"The call takes longer than {seconds:.3g} s and goes on: what it stores may be stored, or will be.",
+        remedy="Send it again with the same idempotency key: that stores nothing twice. Without one, look at "
+        "the history first.",
+    )

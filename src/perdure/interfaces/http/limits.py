@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.http.answers import Payload
-from perdure.interfaces.http.call_threads import CallThreads
+from perdure.interfaces.http.call_threads import CallThreads, unknown_outcome
 from perdure.interfaces.http.lines import StreamLimiter
 from perdure.interfaces.http.metrics import ServiceMetrics
 from perdure.interfaces.http.settings import Settings
@@ -66,8 +66,8 @@ class CallLimits:
         body: bytes,
         call: Callable[[Late], Awaitable[Payload]],
         holds: Callable[[Payload], bool],
-        *,
-        namespace: str = "",
+        namespace: str,
+        seconds: float,
     ) -> Payload:
         """Run a call, or return what the first one with its key returned, for a day; one that failed may be repeated.
 
@@ -80,20 +80,24 @@ class CallLimits:
             call: Runs it, and passes on what it returns after its time was over.
             holds: Returns whether nothing was erased since a kept answer, by any process.
             namespace: That it names; "" for none.
+            seconds: How long to wait for the end of the first call with the key.
 
         Raises:
             InvalidInput: The key was used for another call.
             MemoryErased: The call was made, and what it returned may hold what was erased since.
+            OutcomeUnknown: The first call with the key has not ended in that time.
         """
         if not 0 < len(key[2]) <= _LONGEST_KEY:
             raise InvalidInput("Idempotency-Key must have 1 to 255 characters.", remedy="Send for example a UUID.")
         name = json.dumps(key)
-        state, first_answer = await self.shared.begin(name, hashlib.sha256(body).hexdigest(), namespace)
+        state, first_answer = await self.shared.begin(name, hashlib.sha256(body).hexdigest(), namespace, seconds)
         if state == "other":
             raise InvalidInput(
                 "The Idempotency-Key was already used for another call.", remedy="Use a new key for each new call."
             )
-        seconds, caller = self.settings.call_seconds, key[0] or namespace
+        if state == "running":
+            raise unknown_outcome(seconds)
+        caller = key[0] or namespace
         if state == "known" and not await self.threads.run(partial(holds, first_answer), seconds, caller):
             await self.shared.forget(namespace)
             state = "forgotten"

@@ -151,9 +151,9 @@ class SharedByLink(Shared):
     async def take(self, caller: str) -> float:
         return float(await self._link.ask("take", caller))
 
-    async def begin(self, key: str, digest: str, namespace: str) -> Begun:
-        # The first call with the key may run long.
-        state, answer = await self._link.ask("begin", key, digest, namespace, seconds=None)
+    async def begin(self, key: str, digest: str, namespace: str, seconds: float) -> Begun:
+        # The first call with the key may run as long.
+        state, answer = await self._link.ask("begin", key, digest, namespace, seconds, seconds=None)
         if answer is not None:
             body, media, *rest = answer
             answer = Payload(body.encode(), media, None, *rest)

@@ -218,7 +218,7 @@ class VerbEndpoint:
             return await in_thread(partial(run_verb, call, values))
         noting = partial(run_kept, call.memory_with_deadline, named, partial(run_verb, call, values))
         run, holds = partial(in_thread, noting), partial(still_holds, call.memory_with_deadline, named)
-        return await self._limits.run_once((call.caller, self._verb.name, key), body, run, holds, namespace=named)
+        return await self._limits.run_once((call.caller, self._verb.name, key), body, run, holds, named, seconds)
 
     async def _body(self, call: VerbRequest, receive: Receive) -> bytes:
         most = self._limits.settings.body_bytes

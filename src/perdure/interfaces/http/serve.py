@@ -23,6 +23,7 @@ from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import log_to, tell_operator
 from perdure.interfaces.http.connection import BoundedConnection
 from perdure.interfaces.http.maintaining import maintenance_of
+from perdure.interfaces.http.settings import LOOPBACK as LOOPBACK_NAMES
 from perdure.interfaces.http.settings import Settings, accepted_hosts, checked_root_path, memory_files
 from perdure.interfaces.http.shared import Shared
 from perdure.records.errors import InvalidInput, StoreError
@@ -135,7 +136,7 @@ def answer_calls(
         maintains = is_first and options.maintenance
         if maintains and memory.policy.upkeep.background:
             check_alert_secret(memory.policy.alerts)
-        announce(_check_address(memory, options.host))
+        announce(_check_address(memory, options))
         values = dict(options.settings)
         files = memory_files(values.pop("memory_file", ()))
         settings = Settings(frozenset(options.hosts), file=_file_of(options.store), memory_files=files, **values)
@@ -166,15 +167,24 @@ def _file_of(store: str) -> Path | None:
     return None if "://" in store else Path(store)
 
 
-def _check_address(memory: Memory, host: str) -> bool:
-    """Return whether there are tokens; without them only this machine may be listened on."""
-    has_tokens = memory.has_tokens
-    if not has_tokens and host not in LOOPBACK:
-        raise InvalidInput(
-            f"Without tokens the service listens on this machine only, not on {host}.",
-            remedy="Make a token first: `perdure token create --role admin --namespace '*' --actor NAME`.",
-        )
-    return has_tokens
+def _check_address(memory: Memory, options: ServeOptions) -> bool:
+    """Return whether there are tokens; without them it is for this machine only.
+
+    A proxy on this machine reaches a service that listens on it alone, and hands it what comes from elsewhere. Tokens
+    are not copied or restored with a store, so a service that moves to another one may find itself without any.
+    """
+    if memory.has_tokens:
+        return True
+    names = sorted(name for name in options.hosts if name.rpartition(":")[0] not in LOOPBACK_NAMES)
+    names += [proxy for proxy in options.proxies if proxy not in LOOPBACK_ADDRESSES]
+    remedy = "Make a token first: `perdure token create --role admin --namespace '*' --actor NAME`."
+    if options.host not in LOOPBACK:
+        message = f"Without tokens the service listens on this machine only, not on {options.host}."
+        raise InvalidInput(message, remedy=remedy)
+    if names:
+        message = f"Without tokens the service answers this machine only, not what reaches it as {', '.join(names)}."
+        raise InvalidInput(message, remedy=f"{remedy} A copied or restored store has no tokens.")
+    return False
 
 
 def _run(

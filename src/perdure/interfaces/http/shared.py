@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any, Final, Literal, TypeVar
 
 Counts = Mapping[tuple[str, ...], float]  # what a process has counted, as metrics.py names it
-Begun = tuple[Literal["run", "known", "other", "forgotten"], Any]
+Begun = tuple[Literal["run", "known", "other", "forgotten", "running"], Any]
 """Whether a call with a key is to be run, has an answer, which follows, is another call than the key's first, or was
 made and its answer forgotten."""
 LIFE: Final = 12 * 3600  # seconds after a login until one must log in again
@@ -72,15 +72,19 @@ class Shared:
         _keep_newest(self._left, caller, (left - 1, now))
         return 0.0
 
-    async def begin(self, key: str, digest: str, namespace: str) -> Begun:
-        """Begin a call with a key; one that comes while another with its key runs waits for that one's end."""
+    async def begin(self, key: str, digest: str, namespace: str, seconds: float) -> Begun:
+        """Begin a call with a key; one that comes while another with its key runs waits some seconds for its end."""
         now, repeat = monotonic(), self._run.get(key) or self._repeats.get(key)
         if repeat is None or (now - repeat.at > _KEPT_SECONDS and not repeat.lock.locked()):
             repeat = _Repeat(digest, now, namespace)
             _keep_newest(self._repeats, key, repeat)
         if repeat.digest != digest:
             return "other", None
-        await repeat.lock.acquire()
+        try:
+            async with asyncio.timeout(seconds):
+                await repeat.lock.acquire()
+        except TimeoutError:
+            return "running", None
         if repeat.forgotten:
             repeat.lock.release()
             return "forgotten", None

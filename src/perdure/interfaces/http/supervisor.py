@@ -71,8 +71,8 @@ class _Worker:
         self.is_ready = True
         self._supervisor.ready(has_tokens=has_tokens)
 
-    async def _begin(self, key: str, digest: str, namespace: str) -> Begun:
-        begun = await self._supervisor.shared.begin(key, digest, namespace)
+    async def _begin(self, key: str, digest: str, namespace: str, seconds: float) -> Begun:
+        begun = await self._supervisor.shared.begin(key, digest, namespace, seconds)
         if begun[0] == "run":
             self._begun_keys.add(key)
         return begun
