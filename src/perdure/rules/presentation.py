@@ -291,9 +291,8 @@ def _is_rival(earlier: Hit, later: Hit) -> bool:
 def _property(hit: Hit) -> list[str] | None:
     """Return of what a fact that holds now tells something, and what; None of other hits, and of what has days."""
     one, other = hit.memory, hit.ended or hit.interrupted or _DAYS.search(hit.memory.content)
-    return (
-        one.content.split(": ", 2)[:2] if (one.kind, one.status) == (Kind.FACT, Status.ACTIVE) and not other else None
-    )
+    holds = (one.kind, one.status) == (Kind.FACT, Status.ACTIVE) and not other
+    return one.content.split(": ", 2)[:2] if holds else None
 
 
 def decided_first(hits: Sequence[Hit]) -> list[Hit]:
