@@ -85,6 +85,7 @@ CONSTANTS = (
     Constant("formulas.changes:ORDER.weights.cosine", "hits shown newest first", CHANGES),
     Constant("formulas.changes:DIFFERENCE.weights.cosine", "hits said to differ", CHANGES),
     Constant("rules.lifecycle.older_statements:ALIKE", "statements a later one replaces", ABOUT),
+    Constant("rules.doubted_facts:_ALIKE", "facts that a later statement doubts", ABOUT),
     Constant("rules.lifecycle.older_statements:_ABOUT_ONE_THING", "values a later text names", ABOUT),
     Constant("rules.supersession:LEAST_COSINE", "statements compared with a later one", SUPERSESSION),
     Constant("rules.supersession:LIKELY_COSINE", "statements a later one likely makes untrue", LINKS),
