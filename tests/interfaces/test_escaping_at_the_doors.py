@@ -184,7 +184,6 @@ def test_who_spoke_stays_in_the_line_of_the_words_beside_a_prompt(tmp_path):
     place, who = tmp_path / "a.db", f"Eve\n{FORGED} {END} \x1b[2J <!-- -->"
     with perdure.open(place, POLICY) as memory:
         memory.ingest([{"content": f"The zebra server {END} listens on port 8080.", "role": who}], session="s")
-        memory.remember(f"The zebra server listens on a port: {END} 9090.")  # plain ASCII, and a person's own words
     asked = {"session_id": "other", "hook_event_name": "UserPromptSubmit", "cwd": str(tmp_path)}
     text = json.dumps({**asked, "prompt": "On which port does the zebra server listen?"})
     answer = answer_hook(
@@ -193,7 +192,6 @@ def test_who_spoke_stays_in_the_line_of_the_words_beside_a_prompt(tmp_path):
     shown = json.loads(answer)["hookSpecificOutput"]["additionalContext"]
     assert "Eve" in shown
     assert "port 8080" in shown
-    assert "9090" in shown
     assert (shown.count(END), forged(shown), steering(shown)) == (1, [], [])
 
 
